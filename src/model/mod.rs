@@ -1,0 +1,15 @@
+//! The words that all rooms share. Must never know a resource kind, a cloud or a file format.
+
+mod address;
+mod link;
+mod tags;
+
+pub use address::Address;
+pub use link::{Doc, Link, LinkTo, as_link, identifiers, links, resolve};
+pub use tags::{EXPIRES, Identity, NEVER, REGION, RESOURCE, RUN, STACK, Scope, Stamp, Tags, anchor_only, reserved};
+
+/// What AWS calls the object: an id, a name or an ARN, whichever its API takes for reading and deleting.
+pub type PhysicalId = String;
+
+/// Values that a live object offers to whoever links to it, by output name (`id`, `arn`, …).
+pub type Outputs = std::collections::BTreeMap<String, String>;
