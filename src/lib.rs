@@ -1,7 +1,13 @@
 #![forbid(unsafe_code)]
 //! infer-stack
 
+pub mod apply;
+pub mod choose;
 pub mod cloud;
 pub mod contract;
+pub mod desired;
 pub mod model;
+pub mod observed;
+pub mod plan;
+pub mod resources;
 pub mod stack;

@@ -98,6 +98,9 @@ pub trait Kind: Send + Sync + 'static {
     const TAGGED: bool = true;
     /// True for the stack's anchors, which carry [`crate::model::EXPIRES`] and [`crate::model::RUN`].
     const ANCHOR: bool = false;
+    /// Kinds that must be gone before an object of this kind is deleted, though no link says so (a log group outlives its
+    /// cluster, which writes to it until the end).
+    const DELETED_AFTER: &'static [&'static str] = &[];
     /// What the AWS console and the receipt call it: `ec2:vpc`, `eks:cluster`.
     const AWS_NAME: &'static str;
 
@@ -180,6 +183,7 @@ pub trait AnyKind: Send + Sync {
     fn patience(&self) -> Patience;
     fn tagged(&self) -> bool;
     fn anchor(&self) -> bool;
+    fn deleted_after(&self) -> &'static [&'static str];
     fn look(&self, live: &Doc) -> Result<Look, ShapeError>;
     fn wished_name(&self, want: &Doc) -> Result<Option<String>, ShapeError>;
     fn fields(&self, want: &Doc) -> Result<Vec<Field>, ShapeError>;
@@ -220,6 +224,9 @@ impl<K: Kind> AnyKind for K {
     }
     fn anchor(&self) -> bool {
         K::ANCHOR
+    }
+    fn deleted_after(&self) -> &'static [&'static str] {
+        K::DELETED_AFTER
     }
     fn look(&self, live: &Doc) -> Result<Look, ShapeError> {
         let live: K::Observed = typed(K::NAME, live)?;

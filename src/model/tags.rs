@@ -54,7 +54,7 @@ pub struct Scope {
 }
 
 /// What a create call carries besides its parameters.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stamp {
     pub address: Address,
     /// Tags of the object, [`anchor_only`] ones excepted in a create call.

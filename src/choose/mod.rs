@@ -1,0 +1,6 @@
+//! From a Spec, a Snapshot and the Catalog to [`Choices`], each with its reason. A default is read from what lives first,
+//! so that it never moves by itself; what is newer becomes an offer. Must never change a value that the file states.
+
+mod choices;
+
+pub use choices::{BroughtSubnets, Choice, Choices, Circumstances, ClassChoice, GroupChoice, Offer};
