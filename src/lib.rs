@@ -2,6 +2,7 @@
 //! infer-stack
 
 pub mod apply;
+pub mod catalog;
 pub mod choose;
 pub mod cloud;
 pub mod contract;
