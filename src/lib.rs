@@ -4,6 +4,7 @@
 pub mod apply;
 pub mod catalog;
 pub mod choose;
+pub mod clock;
 pub mod cloud;
 pub mod contract;
 pub mod cost;

@@ -39,6 +39,13 @@ pub struct Identity {
     pub stack: String,
 }
 
+impl Identity {
+    /// True when tags say that the object is this stack's.
+    pub fn owns(&self, tags: &Tags) -> bool {
+        tags.get(STACK) == Some(&self.stack) && tags.get(REGION) == Some(&self.region)
+    }
+}
+
 /// Where `list` looks: everything that carries the stack's tags, plus, once they are known, what sits in the stack's
 /// VPC or belongs to its cluster, so that a lost tag is drift and not a second object.
 #[derive(Clone, Debug, Serialize, Deserialize)]
