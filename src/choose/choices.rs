@@ -30,10 +30,14 @@ pub struct Circumstances {
 pub struct Choices {
     /// Account of the caller.
     pub account: String,
-    /// ARN that gets the caller's access entry; `None` where the caller could not be asked.
+    /// ARN of the access entry `caller`: who made the cluster, afterwards never anybody else. `None` where the file's
+    /// `cluster.access` names it already: EKS takes one entry a principal.
     pub caller: Option<String>,
     /// Zone ids of the network, in order; for a network brought along, those of its subnets.
     pub zones: Choice<Vec<String>>,
+    /// Zone ids of the control plane's subnets: those of `zones` that EKS takes, and once the cluster lives its own, which
+    /// EKS freezes.
+    pub control_plane_zones: Choice<Vec<String>>,
     /// Subnet ids brought along, by zone: `nodes`, `controlPlane`, `loadBalancers`. Empty for a network made here.
     pub brought: BroughtSubnets,
     pub cluster_version: Choice<String>,
