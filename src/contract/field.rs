@@ -30,11 +30,13 @@ pub struct Field {
     pub interrupts: bool,
     /// While the live object holds this link its target can't be deleted: a replaced target replaces the object too.
     pub holds: bool,
+    /// A number that AWS only lets grow: a smaller one replaces the object.
+    pub grows: bool,
 }
 
 impl Field {
     const fn new(at: &'static str, change: Change) -> Self {
-        Self { at, change, secret: false, set: false, moves: &[], interrupts: false, holds: false }
+        Self { at, change, secret: false, set: false, moves: &[], interrupts: false, holds: false, grows: false }
     }
     pub const fn immutable(at: &'static str) -> Self {
         Self::new(at, Change::Immutable)
@@ -64,6 +66,19 @@ impl Field {
     pub const fn holds(mut self) -> Self {
         self.holds = true;
         self
+    }
+
+    pub const fn only_grows(mut self) -> Self {
+        self.grows = true;
+        self
+    }
+
+    /// What going from one value to another does: [`Field::change`], but for a number that would have to shrink and can't.
+    pub fn change_between(&self, before: &Doc, after: &Doc) -> Change {
+        match (before.as_f64(), after.as_f64()) {
+            (Some(before), Some(after)) if self.grows && after < before => Change::Immutable,
+            _ => self.change,
+        }
     }
 
     /// True when `leaf` is this field's path or stands below it.
