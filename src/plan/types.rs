@@ -5,6 +5,7 @@ use crate::{
     model::{Address, Doc, PhysicalId, Stamp},
 };
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -20,7 +21,8 @@ pub enum Action {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FieldChange {
-    /// Path in the kind's wish, `/cidr`; `/tags/workload` for a tag.
+    /// Path in the kind's wish, `/cidr`; `/tags/workload` for a tag. A field whose order means nothing (`.set()`) brings one
+    /// change an item, all with the field's path: `before` is `Null` for an item that comes, `after` for one that goes.
     pub path: String,
     /// `Null` where there was none; links as plain ids; `"(secret)"` for secrets.
     pub before: Doc,
@@ -29,7 +31,20 @@ pub struct FieldChange {
     pub forces_replacement: bool,
 }
 
-/// The verdict on one object.
+/// What a person asked of this plan beyond the stack file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The file's `protect`: deletions, and replacements that interrupt, are refused.
+    pub protect: bool,
+    /// Untagged things under names of the stack that are taken over knowingly.
+    pub adopt: BTreeSet<Address>,
+    /// Deletes what destroy otherwise keeps (buckets).
+    pub delete_data: bool,
+    /// These addresses and what they need; empty for the whole stack.
+    pub only: BTreeSet<Address>,
+}
+
+/// The verdict on one object. Two steps have the same address when a second live object claims it: `id` tells them apart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     pub address: Address,
@@ -54,7 +69,8 @@ pub type TaskId = usize;
 pub enum Verb {
     /// Create, wait until ready, then bring what the create call could not carry to the wish.
     Create,
-    /// Paths that differ; `/tags` for tags.
+    /// Fields that differ, as concrete paths of the wish (`/scaling`, `/launchTemplate`): a change below a field of the
+    /// kind's table names the field. `/tags` for tags.
     Update { id: PhysicalId, changed: Vec<String> },
     /// Delete, wait until gone.
     Delete { id: PhysicalId },
@@ -95,8 +111,9 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// In an order that respects `after`.
     pub tasks: Vec<Task>,
-    /// Ids of `gone` records per address: part of the token, so that a create after a delete is not taken for its repeat.
-    pub gone: std::collections::BTreeMap<Address, Vec<PhysicalId>>,
+    /// Ids of `gone` records and of objects that this plan deletes and makes again, per address: part of the token, so that
+    /// a create after a delete is not taken for its repeat.
+    pub gone: BTreeMap<Address, Vec<PhysicalId>>,
 }
 
 impl Plan {
