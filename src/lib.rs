@@ -14,4 +14,5 @@ pub mod observed;
 pub mod plan;
 pub mod preflight;
 pub mod resources;
+pub mod sizing;
 pub mod stack;

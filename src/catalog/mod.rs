@@ -4,17 +4,20 @@
 //! [`Catalog`] answers everything. What no published source says is `None`, never zero and never "no".
 
 mod all;
+mod config;
 pub mod efa;
 pub mod eks;
 mod facts;
 pub mod fsx;
 mod instance;
 mod model;
+mod params;
 mod price;
 mod quota;
 mod timing;
 
 pub use all::{Catalog, Known, Source};
+pub use config::{ConfigError, model_from_config};
 pub use efa::{Interface, InterfaceKind, max_pods};
 pub use eks::NewestForCharts;
 pub use facts::{Facts, Looked, LookedBy};
