@@ -12,8 +12,8 @@ pub struct Choice<T> {
 }
 
 impl<T> Choice<T> {
-    pub fn new(value: T, because: impl Into<String>) -> Self {
-        Self { value, because: because.into() }
+    pub fn new(value: impl Into<T>, because: impl Into<String>) -> Self {
+        Self { value: value.into(), because: because.into() }
     }
 }
 

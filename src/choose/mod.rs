@@ -3,6 +3,15 @@
 
 mod addons;
 mod choices;
+mod decide;
+mod error;
+mod facts;
+mod live;
+mod versions;
+mod zones;
 
 pub use addons::{is_accelerated, needed_addons};
 pub use choices::{BroughtSubnets, Choice, Choices, Circumstances, ClassChoice, GroupChoice, Offer};
+pub use decide::choose;
+pub use error::ChooseError;
+pub use facts::{facts_needed, purchase};
