@@ -10,7 +10,17 @@ macro_rules! kinds {
     };
 }
 
-kinds! {}
+kinds! {
+    role::Role,
+    instance_profile::InstanceProfile,
+    log_group::LogGroup,
+    cluster::Cluster,
+    access_entry::AccessEntry,
+    addon::Addon,
+    pod_identity::PodIdentity,
+    queue::Queue,
+    event_rule::EventRule,
+}
 
 /// The kind of that name.
 pub fn kind(name: &str) -> Option<&'static dyn AnyKind> {
