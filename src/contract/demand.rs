@@ -1,5 +1,6 @@
 //! What an object asks of the account besides a call: quota, capacity, addresses, money. Must never hold a price.
 
+use crate::model::Link;
 use serde::{Deserialize, Serialize};
 
 /// How an instance is paid for. Quotas are kept apart by it.
@@ -27,4 +28,21 @@ pub enum Demand {
     /// A billed unit other than an instance: `eksClusterHours`, `natGatewayHours`, `publicIpv4Hours`, `gp3GibMonths`,
     /// `fsxGibMonths:125`, `interfaceEndpointHours`, …: names of `catalog` prices; at its smallest, at start, at its largest.
     Billed { unit: String, min: f64, now: f64, max: f64 },
+}
+
+impl Demand {
+    /// One of a countable thing.
+    pub fn one(of: &str) -> Self {
+        Self::Count { of: of.to_owned(), n: 1 }
+    }
+
+    /// Addresses of the subnet that a wish links to.
+    pub fn addresses(subnet: &Link, n: u32) -> Self {
+        Self::Addresses { subnet: subnet.target().to_owned(), n }
+    }
+
+    /// A unit billed alike at all sizes.
+    pub fn billed(unit: &str, amount: f64) -> Self {
+        Self::Billed { unit: unit.to_owned(), min: amount, now: amount, max: amount }
+    }
 }

@@ -38,6 +38,14 @@ impl Link {
             Link::To { .. } => None,
         }
     }
+
+    /// What the link names, known or not: the physical value, or the address of what will have it.
+    pub fn target(&self) -> &str {
+        match self {
+            Link::Is(value) => value,
+            Link::To { address, .. } => address.as_str(),
+        }
+    }
 }
 
 /// For text only: `vpc-0abc`, or `(vpc.main)` while unknown.

@@ -11,6 +11,17 @@ macro_rules! kinds {
 }
 
 kinds! {
+    vpc::Vpc,
+    subnet::Subnet,
+    internet_gateway::InternetGateway,
+    elastic_ip::ElasticIp,
+    nat_gateway::NatGateway,
+    route_table::RouteTable,
+    security_group::SecurityGroup,
+    vpc_endpoint::VpcEndpoint,
+    network_interface::NetworkInterface,
+    load_balancer::LoadBalancer,
+    target_group::TargetGroup,
     role::Role,
     instance_profile::InstanceProfile,
     log_group::LogGroup,

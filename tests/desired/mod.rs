@@ -1,0 +1,3 @@
+//! What the layers wish, and what their kinds say of it.
+
+mod network;

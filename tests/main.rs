@@ -1,0 +1,3 @@
+//! One test binary: each binary links the SDK again.
+
+mod desired;
