@@ -30,9 +30,10 @@ pub struct Circumstances {
 pub struct Choices {
     /// Account of the caller.
     pub account: String,
-    /// ARN of the access entry `caller`: who made the cluster, afterwards never anybody else. `None` where the file's
-    /// `cluster.access` names it already: EKS takes one entry a principal.
-    pub caller: Option<String>,
+    /// Principals that have, or now get, an access entry because they ran `up` ([`crate::stack::names::caller_entry`]).
+    /// Only ever added to: who runs it next takes nobody's access away. Without those that the file's `cluster.access`
+    /// names or that have another entry already, as EKS takes one entry a principal.
+    pub callers: Choice<Vec<String>>,
     /// Zone ids of the network, in order; for a network brought along, those of its subnets.
     pub zones: Choice<Vec<String>>,
     /// Zone ids of the control plane's subnets: those of `zones` that EKS takes, and once the cluster lives its own, which

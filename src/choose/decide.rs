@@ -71,7 +71,7 @@ pub fn choose(
     offers.extend(zones.offers);
     Ok(Choices {
         account: identity.account.clone(),
-        caller: caller(spec, catalog, &world)?,
+        callers: callers(spec, catalog, &world)?,
         file_system_zone: file_system_zone(spec, catalog, &world, &classes, &zones.network),
         zones: zones.network,
         control_plane_zones: zones.control_plane,
@@ -118,18 +118,32 @@ fn efa(class: &NodeClass, catalog: &Catalog) -> u32 {
     }
 }
 
-fn caller(spec: &Spec, catalog: &Catalog, world: &World<'_>) -> Result<Option<String>, ChooseError> {
-    let principal = match world.text(&names::access_entry("caller"), "/principal") {
-        Some(live) => Some(live.to_owned()),
-        None => match &catalog.facts().caller {
-            Some(Ok(caller)) => Some(caller.principal.clone()),
-            Some(Err(source)) => {
-                return Err(ChooseError::CouldNotLook { what: "who runs this".to_owned(), source: source.clone() });
-            }
-            None => return Err(ChooseError::NotAsked("who runs this".to_owned())),
-        },
+fn callers(spec: &Spec, catalog: &Catalog, world: &World<'_>) -> Result<Choice<Vec<String>>, ChooseError> {
+    let entries = world.entries();
+    let mut callers: Vec<String> =
+        entries.iter().filter(|entry| entry.of_caller).map(|e| e.principal.clone()).collect();
+    callers.sort_unstable();
+    callers.dedup();
+    let who = match &catalog.facts().caller {
+        Some(Ok(caller)) => Some(&caller.principal),
+        // Who made the cluster gets in; a later run needs no further entry to go on.
+        _ if !callers.is_empty() => None,
+        Some(Err(source)) => {
+            return Err(ChooseError::CouldNotLook { what: "who runs this".to_owned(), source: source.clone() });
+        }
+        None => return Err(ChooseError::NotAsked("who runs this".to_owned())),
     };
-    Ok(principal.filter(|principal| !spec.cluster.access.iter().any(|access| access.principal == *principal)))
+    let had = !callers.is_empty();
+    let stated = |principal: &String| spec.cluster.access.iter().any(|access| access.principal == *principal);
+    let new = who.filter(|who| !stated(who) && !entries.iter().any(|entry| entry.principal == **who));
+    callers.extend(new.cloned());
+    let because = match (had, new) {
+        (true, Some(who)) => format!("the live cluster admits them, and {who} runs this"),
+        (true, None) => "the live cluster admits them".to_owned(),
+        (false, Some(_)) => "it runs this".to_owned(),
+        (false, None) => "who runs this has an entry of its own".to_owned(),
+    };
+    Ok(Choice::new(callers, because))
 }
 
 /// The word of `publicCidrs` that stands for this machine's address.

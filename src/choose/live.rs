@@ -3,7 +3,7 @@
 
 use crate::{
     choose::ChooseError,
-    model::{Address, EXPIRES, identifiers},
+    model::{Address, EXPIRES, as_link, identifiers},
     observed::{Live, Sight, Snapshot},
     stack::names,
 };
@@ -35,6 +35,17 @@ impl<'a> World<'a> {
     /// The text at a path of the live object's projection.
     pub fn text(&self, address: &Address, path: &str) -> Option<&'a str> {
         self.at(address)?.look.projected.pointer(path)?.as_str()
+    }
+
+    /// Every live access entry, whoever made it.
+    pub fn entries(&self) -> Vec<Entry> {
+        let live = self.snapshot.seen("access-entry").iter().filter(|live| there(live));
+        live.filter_map(|live| {
+            let principal = as_link(live.look.projected.get("principal")?)?.value()?.to_owned();
+            let of_caller = live.look.claims.as_ref().is_some_and(names::is_caller_entry);
+            Some(Entry { principal, of_caller })
+        })
+        .collect()
     }
 
     /// Blocks that reach the live endpoint.
@@ -100,6 +111,14 @@ impl<'a> World<'a> {
         let anchors = [names::cluster(), names::vpc()];
         anchors.iter().filter_map(|address| self.at(address)?.look.tags.get(EXPIRES)).map(String::as_str).max()
     }
+}
+
+/// Who may enter the live cluster.
+pub(super) struct Entry {
+    /// ARN.
+    pub principal: String,
+    /// It got in by running `up`, not by the file.
+    pub of_caller: bool,
 }
 
 fn there(live: &Live) -> bool {

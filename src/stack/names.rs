@@ -49,6 +49,8 @@ addresses! {
     weights_role => "role"."weights";
     /// Only where Karpenter can't make one itself (`natGateways: none`).
     node_profile => "instance-profile"."node";
+    /// Admits the nodes: EKS would make it with the first managed group, and nobody for Karpenter.
+    node_entry => "access-entry"."nodes";
     log_group => "log-group"."cluster";
     cluster => "cluster"."main";
     interruption_queue => "queue"."interruption";
@@ -80,9 +82,27 @@ pub fn interface_endpoint(service: &str) -> Address {
 pub fn addon(name: &str) -> Address {
     Address::new("addon", name)
 }
-/// The caller's entry is `caller`; others are numbered by their place in the file's list.
-pub fn access_entry(name: &str) -> Address {
-    Address::new("access-entry", name)
+/// The access entry of a principal (a user, or a role with its path) that the file names. Named by whom it admits, not by its
+/// place in the list: a list that is sorted anew moves nobody.
+pub fn access_entry(principal: &str) -> Address {
+    Address::new("access-entry", &principal_name(principal))
+}
+/// The access entry of a principal that got it by running `up`. Kept apart from those of the file: the next one who runs `up`
+/// adds a second and takes the first from nobody.
+pub fn caller_entry(principal: &str) -> Address {
+    Address::new("access-entry", &format!("{CALLER}{}", principal_name(principal)))
+}
+/// True for the address of a [`caller_entry`].
+pub fn is_caller_entry(address: &Address) -> bool {
+    address.kind() == "access-entry" && address.name().starts_with(CALLER)
+}
+const CALLER: &str = "caller-";
+/// The last part of the ARN for people, and a hash of the whole.
+fn principal_name(principal: &str) -> String {
+    let name = principal.rsplit(['/', ':']).next().unwrap_or(principal);
+    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let kind = if principal.contains(":user/") { "user" } else { "role" };
+    format!("{kind}-{}-{}", plain.trim_matches('-'), hash(principal, 8))
 }
 pub fn pod_identity(name: &str) -> Address {
     Address::new("pod-identity", name)
