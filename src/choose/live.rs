@@ -32,9 +32,13 @@ impl<'a> World<'a> {
         self.snapshot.seen(address.kind()).iter().find(|live| there(live) && live.look.claims.as_ref() == Some(address))
     }
 
-    /// The text at a path of the live object's projection.
-    pub fn text(&self, address: &Address, path: &str) -> Option<&'a str> {
-        self.at(address)?.look.projected.pointer(path)?.as_str()
+    /// The text, or the value of the link, at a path of the live object's projection.
+    pub fn text(&self, address: &Address, path: &str) -> Option<String> {
+        let doc = self.at(address)?.look.projected.pointer(path)?;
+        match as_link(doc) {
+            Some(link) => link.value().map(str::to_owned),
+            None => doc.as_str().map(str::to_owned),
+        }
     }
 
     /// Every live access entry, whoever made it.
@@ -50,12 +54,12 @@ impl<'a> World<'a> {
 
     /// Blocks that reach the live endpoint.
     pub fn public_cidrs(&self) -> Option<Vec<String>> {
-        let items = self.at(&names::cluster())?.look.projected.pointer("/endpoint/publicCidrs")?.as_array()?;
+        let items = self.at(&names::cluster())?.look.projected.pointer("/publicCidrs")?.as_array()?;
         Some(items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect())
     }
 
     /// Of the live node group of a class.
-    pub fn ami_release(&self, class: &str) -> Option<&'a str> {
+    pub fn ami_release(&self, class: &str) -> Option<String> {
         self.text(&names::node_group(class), "/release")
     }
 

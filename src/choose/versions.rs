@@ -97,7 +97,7 @@ pub(super) fn addons(
             (Some(version), _) => Choice::new(version, "the file says so"),
             (None, Some(live)) => {
                 let newest = known(catalog.addon_version(cluster, &name));
-                match newest.filter(|newest| compare(newest, live).is_gt()) {
+                match newest.filter(|newest| compare(newest, &live).is_gt()) {
                     Some(newest) if upgrade => Choice::new(
                         newest,
                         format!("it is EKS's default for Kubernetes {cluster}, where the cluster goes"),
@@ -105,7 +105,7 @@ pub(super) fn addons(
                     Some(newest) => {
                         offers.push(Offer {
                             subject: format!("addon {name}"),
-                            current: live.to_owned(),
+                            current: live.clone(),
                             newer: newest.clone(),
                             take: format!("cluster.addons.{name}.version: \"{newest}\""),
                         });
@@ -183,8 +183,8 @@ pub(super) fn ami_release(
             None => Choice::new(None, "the newest is not known here: EKS takes it"),
         };
     };
-    let Some(newer) = newest.filter(|newest| compare(newest, live).is_gt()) else {
-        return Choice::new(Some(live.to_owned()), "the live nodes have it");
+    let Some(newer) = newest.filter(|newest| compare(newest, &live).is_gt()) else {
+        return Choice::new(Some(live), "the live nodes have it");
     };
     // `1.34.9-20261101` on a cluster that goes to 1.35: nodes follow their control plane.
     let follows = !live.strip_prefix(cluster).is_some_and(|rest| rest.starts_with('.'));
@@ -193,11 +193,11 @@ pub(super) fn ami_release(
     }
     offers.push(Offer {
         subject: format!("ami {}", class.name),
-        current: live.to_owned(),
+        current: live.clone(),
         newer: newer.clone(),
         take: format!("nodeClasses[{}].ami.release: {newer}", class.name),
     });
-    Choice::new(Some(live.to_owned()), "the live nodes have it")
+    Choice::new(Some(live), "the live nodes have it")
 }
 
 /// A newer version is only offered where AWS named one; that it could not be asked is preflight's to say.

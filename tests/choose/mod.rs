@@ -1,0 +1,4 @@
+//! What is chosen, why, and above all what is not chosen anew.
+
+mod fresh;
+mod live;
