@@ -1,6 +1,7 @@
 //! The port: everything the program may ask of a cloud. Must never say which cloud is behind it.
 
 mod fact;
+pub mod memory;
 mod store;
 
 pub use fact::{
