@@ -165,7 +165,7 @@ pub fn model_from_config(id: &str, text: &str) -> Result<ModelShape, ConfigError
     })
 }
 
-/// State-space and linear-attention layers keep a fixed state instead of keys and values; Llama 4 mixes in chunks.
+/// State-space and linear-attention layers keep a fixed state instead of keys and values; Llama 4 attends in chunks.
 fn refuse_other_memories(keys: &Keys, model_type: &str) -> Result<(), ConfigError> {
     if model_type.starts_with("llama4") {
         return Err(unsupported("model_type", model_type));
@@ -174,7 +174,17 @@ fn refuse_other_memories(keys: &Keys, model_type: &str) -> Result<(), ConfigErro
     if let Some(key) = keys.text.keys().find(foreign) {
         return Err(ConfigError::Unsupported { key: key.clone(), found: keys.text[key].to_string() });
     }
-    Ok(())
+    layer_types(keys).map(|_| ())
+}
+
+/// The list of layers, where a model spells them out; every one keeps keys and values of all tokens or of a window.
+fn layer_types<'a>(keys: &Keys<'a>) -> Result<Option<&'a Vec<Value>>, ConfigError> {
+    let Some(types) = keys.get("layer_types") else { return Ok(None) };
+    let types = types.as_array().ok_or_else(|| invalid("layer_types", types, "a list"))?;
+    match types.iter().find(|layer| !matches!(layer.as_str(), Some("full_attention" | "sliding_attention"))) {
+        Some(layer) => Err(ConfigError::Unsupported { key: "layer_types".into(), found: layer.to_string() }),
+        None => Ok(Some(types)),
+    }
 }
 
 fn head_dim(keys: &Keys, hidden: u32, heads: u32) -> Result<u32, ConfigError> {
@@ -204,21 +214,13 @@ fn attention(keys: &Keys, model_type: &str, layers: u32) -> Result<Attention, Co
 
 /// Layers that keep a window only.
 fn local_layers(keys: &Keys, model_type: &str, layers: u32) -> Result<u32, ConfigError> {
-    if let Some(types) = keys.get("layer_types") {
-        let types = types.as_array().ok_or_else(|| invalid("layer_types", types, "a list"))?;
-        let mut local = 0;
-        for layer in types {
-            match layer.as_str() {
-                Some("sliding_attention") => local += 1,
-                Some("full_attention") => {}
-                _ => return Err(ConfigError::Unsupported { key: "layer_types".into(), found: layer.to_string() }),
-            }
-        }
+    if let Some(types) = layer_types(keys)? {
         if types.len() != layers as usize {
             let found = Value::from(types.len());
             return Err(invalid("layer_types", &found, "one entry for each of `num_hidden_layers`"));
         }
-        return Ok(local);
+        let local = types.iter().filter(|layer| layer.as_str() == Some("sliding_attention")).count();
+        return Ok(u32::try_from(local).unwrap_or(layers));
     }
     // Every n-th layer is global, in models that do not spell the layers out.
     let pattern = keys.number("sliding_window_pattern")?.or(match model_type {

@@ -1,0 +1,2 @@
+mod configs;
+mod live;
