@@ -39,6 +39,8 @@ pub struct Choices {
     /// Zone ids of the control plane's subnets: those of `zones` that EKS takes, and once the cluster lives its own, which
     /// EKS freezes.
     pub control_plane_zones: Choice<Vec<String>>,
+    /// Zone of the one NAT gateway; `None` where there is none or not only one.
+    pub nat_zone: Option<Choice<String>>,
     /// Subnet ids brought along, by zone: `nodes`, `controlPlane`, `loadBalancers`. Empty for a network made here.
     pub brought: BroughtSubnets,
     pub cluster_version: Choice<String>,

@@ -11,7 +11,7 @@ use crate::{
     cloud::SubnetFacts,
     model::{Identity, NEVER},
     observed::Snapshot,
-    stack::{Efa, Expires, Network, NodeClass, Spec, WeightSource, names},
+    stack::{Efa, Expires, NatGateways, Network, NodeClass, Spec, WeightSource, names},
 };
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
@@ -72,6 +72,7 @@ pub fn choose(
     Ok(Choices {
         account: identity.account.clone(),
         callers: callers(spec, catalog, &world)?,
+        nat_zone: nat_zone(spec, &world, &zones.network)?,
         file_system_zone: file_system_zone(spec, catalog, &world, &classes, &zones.network),
         zones: zones.network,
         control_plane_zones: zones.control_plane,
@@ -233,6 +234,20 @@ fn bucket(spec: &Spec, world: &World<'_>, identity: &Identity) -> Option<Choice<
     }
     let derived = names::weights_bucket_name(identity);
     Some(Choice::new(derived, "the file names none: it is of the stack's name, account and region"))
+}
+
+/// A gateway that moves is made again and cuts off every node meanwhile, so a new zone that sorts first does not move it.
+fn nat_zone(
+    spec: &Spec,
+    world: &World<'_>,
+    network: &Choice<Vec<String>>,
+) -> Result<Option<Choice<String>>, ChooseError> {
+    let Network::Made { nat_gateways: NatGateways::One, .. } = spec.network else { return Ok(None) };
+    world.seen("nat-gateway", "the live NAT gateway")?;
+    Ok(match world.zones_of(&names::nat_gateway("main")).as_slice() {
+        [live] if network.value.contains(live) => Some(Choice::new(live, "the live gateway is there")),
+        _ => network.value.first().map(|zone| Choice::new(zone, "it is the first zone of the network")),
+    })
 }
 
 fn file_system_zone(

@@ -75,7 +75,8 @@ impl<'a> World<'a> {
         Ok(live.and_then(|live| live.look.outputs.get("version")).map(String::as_str))
     }
 
-    fn seen(&self, kind: &str, what: &str) -> Result<(), ChooseError> {
+    /// An error where the kind could not be looked at.
+    pub fn seen(&self, kind: &str, what: &str) -> Result<(), ChooseError> {
         match self.snapshot.sights.get(kind) {
             Some(Sight::Blind(error)) => {
                 Err(ChooseError::CouldNotLook { what: what.to_owned(), source: error.clone() })
@@ -84,7 +85,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Zones of the live network made here, in the order of their subnets' addresses: the order they were made in.
+    /// Zones of the live network made here, in the order of their subnets' addresses, which is that of their numbers.
     /// Everything hangs on them, so subnets that can't be seen are an error.
     pub fn network_zones(&self) -> Result<Vec<String>, ChooseError> {
         self.seen("subnet", "the live subnets")?;

@@ -1,7 +1,7 @@
 //! The wishes of a stack and how they lean on each other. Must never hold a wish twice.
 
 use crate::{
-    contract::{AnyKind, Layer},
+    contract::{AnyKind, Kind, Layer},
     model::{Address, Doc, Identity, Tags, links},
 };
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,18 @@ impl DesiredGraph {
             delete_with_stack: true,
         };
         self.wishes.entry(address).insert_entry(wish).into_mut()
+    }
+
+    /// [`Self::add`] for a typed wish, under an address of `names`.
+    pub fn wish<K: Kind>(
+        &mut self,
+        kind: &K,
+        address: &Address,
+        want: &K::Desired,
+        because: impl Into<String>,
+    ) -> &mut Wish {
+        let doc = serde_json::to_value(want).expect("a wish serializes: it is plain data");
+        self.add(kind, address.name(), doc, because)
     }
 
     /// What a wish waits for: the targets of its links and its stated `after`.
