@@ -1,2 +1,3 @@
 mod configs;
+mod demands;
 mod live;
