@@ -124,6 +124,11 @@ pub fn event_rule(name: &str) -> Address {
     Address::new("event-rule", name)
 }
 
+/// Kubernetes namespace of the serving pods.
+pub const SERVING_NAMESPACE: &str = "inference";
+/// Their service account, which takes the role [`weights_role`].
+pub const SERVING_ACCOUNT: &str = "vllm";
+
 /// EKS: 1–100 characters; the cluster is named like the stack (at most 32).
 pub fn cluster_name(identity: &Identity) -> String {
     identity.stack.clone()
