@@ -5,3 +5,4 @@ mod choose;
 mod desired;
 mod samples;
 mod sizing;
+mod stack;
