@@ -1,6 +1,6 @@
 //! What EKS offers and refuses. Must never choose a version.
 
-use crate::cloud::ClusterVersion;
+use crate::{catalog::AmiOs, cloud::ClusterVersion};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -43,17 +43,24 @@ pub fn version(text: &str) -> Option<(u32, u32)> {
     Some((number(major)?, number(minor)?))
 }
 
-/// True for the release of an EKS AMI, `1.35.2-20261120`: Kubernetes version with patch, a dash, a date.
-pub fn is_ami_release(text: &str) -> bool {
-    let Some((kubernetes, date)) = text.split_once('-') else { return false };
-    let parts: Vec<_> = kubernetes.split('.').collect();
-    let [major, minor, patch] = parts[..] else { return false };
-    [major, minor, patch].into_iter().all(|part| number(part).is_some()) && date.len() == 8 && number(date).is_some()
+/// True for a release as managed node groups name it: `1.35.2-20261120` (Kubernetes version with patch, date) of
+/// AL2023, `1.50.0-0a1b2c3d` (its own version, commit) of Bottlerocket.
+pub fn is_ami_release(text: &str, os: AmiOs) -> bool {
+    let Some((version, build)) = text.split_once('-') else { return false };
+    let parts: Vec<_> = version.split('.').collect();
+    parts.len() == 3
+        && parts.into_iter().all(|part| number(part).is_some())
+        && build.len() == 8
+        && match os {
+            AmiOs::Al2023 => number(build).is_some(),
+            AmiOs::Bottlerocket => build.bytes().all(|b| b.is_ascii_hexdigit()),
+        }
 }
 
-/// True for a release (`1.35.2-20261120`) of a cluster's version (`1.35`).
+/// True for an AL2023 release (`1.35.2-20261120`) of a cluster's version (`1.35`). Bottlerocket's do not say.
 pub fn is_release_of(release: &str, cluster_version: &str) -> bool {
-    is_ami_release(release) && release.strip_prefix(cluster_version).is_some_and(|rest| rest.starts_with('.'))
+    let rest = release.strip_prefix(cluster_version);
+    is_ami_release(release, AmiOs::Al2023) && rest.is_some_and(|rest| rest.starts_with('.'))
 }
 
 fn number(digits: &str) -> Option<u32> {

@@ -150,9 +150,12 @@ fn versions_are_in_order_and_releases_are_recognised() {
     let compiled = Catalog::compiled();
     assert_eq!(compiled.newest_for_charts().version, "1.35");
     assert!(compiled.cluster_versions().value.iter().any(|v| v.version == "1.35"));
-    assert!(eks::is_ami_release("1.35.2-20261120"));
+    assert!(eks::is_ami_release("1.35.2-20261120", AmiOs::Al2023));
+    assert!(eks::is_ami_release("1.50.0-0a1b2c3d", AmiOs::Bottlerocket));
     assert!(eks::is_release_of("1.35.2-20261120", "1.35") && !eks::is_release_of("1.35.2-20261120", "1.3"));
-    assert!(!eks::is_ami_release("1.35-20261120") && !eks::is_ami_release("1.35.2-2026112x"));
+    for bad in ["1.35-20261120", "1.35.2-2026112x", "1.35.2", "1.35.2-0a1b2c3d"] {
+        assert!(!eks::is_ami_release(bad, AmiOs::Al2023), "{bad}");
+    }
 }
 
 #[test]
