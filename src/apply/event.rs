@@ -58,6 +58,42 @@ pub enum Event {
         address: Address,
         error: CloudError,
     },
+    /// The journal or its copy can't be written.
+    JournalFailed {
+        at: String,
+        why: String,
+    },
+    /// The lock is somebody else's by now: nothing new is started.
+    LeaseLost {
+        at: String,
+        why: String,
+    },
+    /// Something that AWS or a controller made and left behind is being deleted.
+    LeftoverFound {
+        at: String,
+        what: String,
+        id: PhysicalId,
+        state: String,
+    },
+    LeftoverGone {
+        at: String,
+        what: String,
+        id: PhysicalId,
+        seconds: u64,
+    },
+    /// Deletion waits for things that only AWS can let go.
+    LeftoverWaiting {
+        at: String,
+        seconds: u64,
+        waiting_for: String,
+    },
+    /// It could not be looked at or deleted; the sweep goes on, and the proof will say what is left.
+    LeftoverFailed {
+        at: String,
+        what: String,
+        id: Option<PhysicalId>,
+        error: CloudError,
+    },
     Interrupted {
         at: String,
         running: usize,
