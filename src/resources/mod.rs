@@ -31,6 +31,17 @@ kinds! {
     pod_identity::PodIdentity,
     queue::Queue,
     event_rule::EventRule,
+    placement_group::PlacementGroup,
+    launch_template::LaunchTemplate,
+    node_group::NodeGroup,
+    scaling_tags::ScalingTags,
+    instance::Instance,
+    volume::Volume,
+    bucket::Bucket,
+    file_system::FileSystem,
+    data_repository::DataRepository,
+    snapshot::Snapshot,
+    cost_tags::CostTags,
 }
 
 /// The kind of that name.

@@ -1,3 +1,4 @@
 //! What the layers wish, and what their kinds say of it.
 
+mod laws;
 mod network;
