@@ -183,14 +183,20 @@ pub(super) fn ami_release(
             None => Choice::new(None, "the newest is not known here: EKS takes it"),
         };
     };
+    // `1.34.9-20261101` on a cluster that goes to 1.35: nodes follow their control plane.
+    let behind = live.starts_with("1.") && !live.strip_prefix(cluster).is_some_and(|rest| rest.starts_with('.'));
+    if behind && compare(&live, cluster).is_lt() {
+        return match newest {
+            Some(newest) => Choice::new(Some(newest), format!("the nodes follow the cluster to Kubernetes {cluster}")),
+            None => {
+                let why = format!("the nodes follow the cluster to Kubernetes {cluster}, whose newest EKS takes");
+                Choice::new(None, why)
+            }
+        };
+    }
     let Some(newer) = newest.filter(|newest| compare(newest, &live).is_gt()) else {
         return Choice::new(Some(live), "the live nodes have it");
     };
-    // `1.34.9-20261101` on a cluster that goes to 1.35: nodes follow their control plane.
-    let follows = !live.strip_prefix(cluster).is_some_and(|rest| rest.starts_with('.'));
-    if follows && live.starts_with("1.") {
-        return Choice::new(Some(newer), format!("the nodes follow the cluster to Kubernetes {cluster}"));
-    }
     offers.push(Offer {
         subject: format!("ami {}", class.name),
         current: live.clone(),

@@ -1,5 +1,9 @@
 //! Prices the demands of a graph: now, as it starts, at its smallest and largest. Must never count an unknown price as 0.
 
+mod demands;
+mod price;
 mod types;
 
+pub use demands::{Taken, lived, wished};
+pub use price::price;
 pub use types::{Cost, Item, Unpriced};

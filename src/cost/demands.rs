@@ -1,0 +1,75 @@
+//! What wishes and live objects take, by address, at the sizes they have. Must never forget a size that a scaler set.
+
+use crate::{
+    contract::{Demand, Ownership, ShapeError},
+    desired::DesiredGraph,
+    model::{Address, Doc},
+    observed::{Live, Snapshot},
+    resources,
+};
+
+/// One demand and whose it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Taken {
+    pub address: Address,
+    pub demand: Demand,
+}
+
+/// Demands of every wish. `now` of a node group is the size it will have: the live one where the wish leaves it alone, else
+/// the one it starts with.
+pub fn wished(graph: &DesiredGraph, snapshot: &Snapshot) -> Result<Vec<Taken>, ShapeError> {
+    let mut taken = vec![];
+    for (address, wish) in &graph.wishes {
+        let Some(kind) = resources::kind(address.kind()) else { continue };
+        let demands = kind.demand(&wish.doc)?;
+        let live = snapshot.at(address).find(|live| !live.look.going);
+        let kept = live.filter(|live| live.look.projected.get("start") == wish.doc.get("start"));
+        taken.extend(at(address, sized(demands, kept.and_then(size))));
+    }
+    Ok(taken)
+}
+
+/// Demands of every live object of the stack, at its live size. What controllers and node groups bring is counted by who
+/// brings it.
+pub fn lived(snapshot: &Snapshot) -> Result<Vec<Taken>, ShapeError> {
+    let mut taken = vec![];
+    for live in snapshot.objects().filter(|live| !live.look.gone) {
+        let Some(kind) = resources::kind(&live.kind).filter(|kind| kind.ownership() != Ownership::Byproduct) else {
+            continue;
+        };
+        let owned = live.look.tags.is_empty() || snapshot.scope.identity.owns(&live.look.tags);
+        let Some(address) = live.look.claims.as_ref().filter(|_| owned) else { continue };
+        taken.extend(at(address, sized(kind.demand(&live.look.projected)?, size(live))));
+    }
+    Ok(taken)
+}
+
+fn at(address: &Address, demands: Vec<Demand>) -> impl Iterator<Item = Taken> {
+    demands.into_iter().map(|demand| Taken { address: address.clone(), demand })
+}
+
+/// Nodes that the live group has by its own settings; `None` of other kinds.
+fn size(live: &Live) -> Option<u32> {
+    let size = live.doc.get("desiredSize").and_then(Doc::as_u64)?;
+    u32::try_from(size).ok()
+}
+
+/// The same demands with `now` at a size. What is billed beside the instances (volumes) goes with them.
+fn sized(demands: Vec<Demand>, size: Option<u32>) -> Vec<Demand> {
+    let most = demands.iter().find_map(|demand| match demand {
+        Demand::Instances { max, .. } => Some(*max),
+        _ => None,
+    });
+    let (Some(size), Some(most @ 1..)) = (size, most) else { return demands };
+    let scale = f64::from(size) / f64::from(most);
+    demands
+        .into_iter()
+        .map(|demand| match demand {
+            Demand::Instances { instance_type, purchase, zone, min, max, .. } => {
+                Demand::Instances { instance_type, purchase, zone, min, now: size, max }
+            }
+            Demand::Billed { unit, min, max, .. } => Demand::Billed { unit, min, now: max * scale, max },
+            other => other,
+        })
+        .collect()
+}
