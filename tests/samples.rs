@@ -209,7 +209,7 @@ pub fn lived() -> Snapshot {
         &mut snapshot,
         &names::cluster(),
         "llama-70b",
-        json!({ "subnets": both, "publicCidrs": ["198.51.100.4/32"] }),
+        json!({ "subnets": both, "endpoint": { "publicCidrs": ["198.51.100.4/32"] } }),
         &[("version", "1.34")],
         &[("infer-stack/expires", "2026-12-03T09:00:00Z")],
     );

@@ -9,6 +9,7 @@ use crate::{
         zones::{Places, choose_zones, list},
     },
     cloud::SubnetFacts,
+    contract::Class,
     model::{Identity, NEVER},
     observed::Snapshot,
     stack::{Efa, Expires, NatGateways, Network, NodeClass, Spec, WeightSource, names},
@@ -99,8 +100,11 @@ fn brought(spec: &Spec, catalog: &Catalog) -> Result<BTreeMap<String, SubnetFact
                 found.insert(id.clone(), subnet.clone());
             }
             Some(Ok(None)) => return Err(ChooseError::NoSuchSubnet(id.clone(), spec.region.clone())),
+            Some(Err(error)) if error.class == Class::NotFound => {
+                return Err(ChooseError::NoSuchSubnet(id.clone(), spec.region.clone()));
+            }
             Some(Err(source)) => {
-                return Err(ChooseError::CouldNotLook { what: format!("subnet {id}"), source: source.clone() });
+                return Err(ChooseError::could_not_look(format!("subnet {id}"), source));
             }
             None => return Err(ChooseError::NotAsked(format!("subnet {id}"))),
         }
@@ -130,7 +134,7 @@ fn callers(spec: &Spec, catalog: &Catalog, world: &World<'_>) -> Result<Choice<V
         // Who made the cluster gets in; a later run needs no further entry to go on.
         _ if !callers.is_empty() => None,
         Some(Err(source)) => {
-            return Err(ChooseError::CouldNotLook { what: "who runs this".to_owned(), source: source.clone() });
+            return Err(ChooseError::could_not_look("who runs this", source));
         }
         None => return Err(ChooseError::NotAsked("who runs this".to_owned())),
     };
@@ -165,8 +169,8 @@ fn public_cidrs(spec: &Spec, catalog: &Catalog, world: &World<'_>) -> Result<Cho
         (Some(Ok(address)), _) => Some(host_cidr(address)),
         (_, Some(_)) => None,
         (Some(Err(source)), None) => {
-            let what = "this machine's public address (write `cluster.endpoint.publicCidrs` instead)".to_owned();
-            return Err(ChooseError::CouldNotLook { what, source: source.clone() });
+            let what = "this machine's public address (write `cluster.endpoint.publicCidrs` instead)";
+            return Err(ChooseError::could_not_look(what, source));
         }
         (None, None) => return Err(ChooseError::NotAsked("this machine's public address".to_owned())),
     };

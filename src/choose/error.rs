@@ -9,7 +9,7 @@ pub enum ChooseError {
     CouldNotLook {
         what: String,
         #[source]
-        source: CloudError,
+        source: Box<CloudError>,
     },
     /// Nobody asked: a fault of the caller.
     #[error("{0} was not asked for, and nothing can be chosen without it")]
@@ -40,4 +40,10 @@ pub enum ChooseError {
     NoAddon { addon: String, version: String },
     #[error("`{0}` is not a time: it is written like 2026-12-04T15:00:00Z")]
     NoTime(String),
+}
+
+impl ChooseError {
+    pub(super) fn could_not_look(what: impl Into<String>, error: &CloudError) -> Self {
+        Self::CouldNotLook { what: what.into(), source: Box::new(error.clone()) }
+    }
 }

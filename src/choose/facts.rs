@@ -20,19 +20,18 @@ pub fn facts_needed(spec: &Spec, snapshot: &Snapshot, catalog: &Catalog, circums
         facts.push(Fact::CallerAddress);
     }
     let types: BTreeSet<_> = spec.node_classes.iter().flat_map(|class| class.instance_types.iter().cloned()).collect();
-    let mut ask = |list: Vec<String>, fact: fn(Vec<String>) -> Fact| {
-        if !list.is_empty() {
-            facts.push(fact(list));
-        }
-    };
-    ask(types.into_iter().collect(), |instance_types| Fact::Offerings { instance_types });
+    if !types.is_empty() {
+        facts.push(Fact::Offerings { instance_types: types.into_iter().collect() });
+    }
     let reservations = spec.node_classes.iter().filter_map(|class| match &class.capacity {
         Capacity::Reservation(id) | Capacity::CapacityBlock(id) => Some(id.clone()),
         Capacity::OnDemand | Capacity::Spot => None,
     });
-    ask(unique(reservations), |ids| Fact::Reservations { ids });
+    // One by one: EC2 refuses the whole list for one id that does not exist.
+    facts.extend(unique(reservations).into_iter().map(|id| Fact::Reservations { ids: vec![id] }));
     if let Network::Brought { nodes, control_plane, load_balancers, .. } = &spec.network {
-        ask(unique(nodes.iter().chain(control_plane).chain(load_balancers).cloned()), |ids| Fact::Subnets { ids });
+        let ids = unique(nodes.iter().chain(control_plane).chain(load_balancers).cloned());
+        facts.extend(ids.into_iter().map(|id| Fact::Subnets { ids: vec![id] }));
     }
     let codes = quota_codes(spec, catalog);
     if !codes.is_empty() {

@@ -54,7 +54,7 @@ impl<'a> World<'a> {
 
     /// Blocks that reach the live endpoint.
     pub fn public_cidrs(&self) -> Option<Vec<String>> {
-        let items = self.at(&names::cluster())?.look.projected.pointer("/publicCidrs")?.as_array()?;
+        let items = self.at(&names::cluster())?.look.projected.pointer("/endpoint/publicCidrs")?.as_array()?;
         Some(items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect())
     }
 
@@ -78,9 +78,7 @@ impl<'a> World<'a> {
     /// An error where the kind could not be looked at.
     pub fn seen(&self, kind: &str, what: &str) -> Result<(), ChooseError> {
         match self.snapshot.sights.get(kind) {
-            Some(Sight::Blind(error)) => {
-                Err(ChooseError::CouldNotLook { what: what.to_owned(), source: error.clone() })
-            }
+            Some(Sight::Blind(error)) => Err(ChooseError::could_not_look(what, error)),
             _ => Ok(()),
         }
     }

@@ -119,8 +119,8 @@ pub(super) fn addons(
                     Choice::new(version, format!("{needed}; EKS's default for Kubernetes {cluster}"))
                 }
                 Some(Ok(None)) => return Err(ChooseError::NoAddon { addon: name, version: cluster.to_owned() }),
-                Some(Err(source)) => {
-                    return Err(ChooseError::CouldNotLook { what: format!("the versions of add-on {name}"), source });
+                Some(Err(error)) => {
+                    return Err(ChooseError::could_not_look(format!("the versions of add-on {name}"), &error));
                 }
                 None => return Err(ChooseError::NotAsked(format!("the version of add-on {name}"))),
             },

@@ -4,6 +4,7 @@
 use crate::{
     catalog::{Catalog, Source},
     choose::{Choice, ChooseError, Offer, addons::is_accelerated, live::World},
+    contract::Class,
     stack::{Capacity, Efa, Network, NodeClass, PlacementStrategy, Provisioner, Spec, names},
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -174,11 +175,11 @@ impl Places<'_> {
             Some(Ok(Some(reservation))) => {
                 Ok(Some(Choice::new(vec![reservation.zone.clone()], format!("{id} is there"))))
             }
-            Some(Err(error)) => {
-                Err(ChooseError::CouldNotLook { what: format!("reservation {id}"), source: error.clone() })
+            Some(Err(error)) if error.class != Class::NotFound => {
+                Err(ChooseError::could_not_look(format!("reservation {id}"), error))
             }
             // That there is none is preflight's to say; until then the class goes where its type is offered.
-            Some(Ok(None)) | None => Ok(None),
+            Some(_) | None => Ok(None),
         }
     }
 
@@ -288,8 +289,8 @@ impl Places<'_> {
                 zones.sort();
                 Ok(zones)
             }
-            (_, Source::CompiledAfter(source)) => {
-                Err(ChooseError::CouldNotLook { what: format!("the zones of {}", self.spec.region), source })
+            (_, Source::CompiledAfter(error)) => {
+                Err(ChooseError::could_not_look(format!("the zones of {}", self.spec.region), &error))
             }
             _ => Err(ChooseError::NoZones(self.spec.region.clone())),
         }

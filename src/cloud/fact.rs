@@ -45,6 +45,7 @@ pub enum Answer {
     Offerings(Vec<Offering>),
     Quotas(BTreeMap<String, QuotaValue>),
     Running(Vec<RunningInstances>),
+    /// By name; 0 where there is none. A name that is not in the answer was not counted.
     Counts(BTreeMap<String, u32>),
     ClusterVersions(Vec<ClusterVersion>),
     AddonVersions(Vec<AddonVersion>),

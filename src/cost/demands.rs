@@ -1,11 +1,13 @@
 //! What wishes and live objects take, by address, at the sizes they have. Must never forget a size that a scaler set.
 
 use crate::{
+    choose::purchase,
     contract::{Demand, Ownership, ShapeError},
     desired::DesiredGraph,
     model::{Address, Doc},
     observed::{Live, Snapshot},
     resources,
+    stack::{Provisioner, Spec, names},
 };
 
 /// One demand and whose it is.
@@ -42,6 +44,25 @@ pub fn lived(snapshot: &Snapshot) -> Result<Vec<Taken>, ShapeError> {
         taken.extend(at(address, sized(kind.demand(&live.look.projected)?, size(live))));
     }
     Ok(taken)
+}
+
+/// Instances that Karpenter may start. Its pools are Kubernetes objects, which demand nothing of the account themselves:
+/// pods decide how many nodes there are, up to the class's largest.
+pub fn pools(spec: &Spec) -> Vec<Taken> {
+    let pools = spec.node_classes.iter().filter(|class| class.provisioner == Provisioner::Karpenter);
+    pools
+        .filter_map(|class| {
+            let demand = Demand::Instances {
+                instance_type: class.instance_types.first()?.clone(),
+                purchase: purchase(class),
+                zone: class.zone.clone(),
+                min: class.nodes.min,
+                now: class.nodes.desired,
+                max: class.nodes.max,
+            };
+            Some(Taken { address: names::node_pool(&class.name), demand })
+        })
+        .collect()
 }
 
 fn at(address: &Address, demands: Vec<Demand>) -> impl Iterator<Item = Taken> {

@@ -3,18 +3,25 @@
 use crate::{
     catalog::{Catalog, Price, hours_of},
     contract::{Demand, Purchase, ShapeError},
-    cost::{Cost, Item, Taken, Unpriced, lived, wished},
+    cost::{Cost, Item, Taken, Unpriced, lived, pools, wished},
     desired::DesiredGraph,
     model::EXPIRES,
     observed::Snapshot,
     resources,
+    stack::Spec,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Prices a graph against what lives. `now` is the moment of the run, RFC 3339; the expiry is the one of the graph's
-/// anchors.
-pub fn price(graph: &DesiredGraph, snapshot: &Snapshot, catalog: &Catalog, now: &str) -> Result<Cost, ShapeError> {
+/// Prices a graph, and the pools of the spec it is of, against what lives. `now` is the moment of the run, RFC 3339; the
+/// expiry is the one of the graph's anchors. Without a spec (destroy) nothing is wished.
+pub fn price(
+    spec: Option<&Spec>,
+    graph: &DesiredGraph,
+    snapshot: &Snapshot,
+    catalog: &Catalog,
+    now: &str,
+) -> Result<Cost, ShapeError> {
     let region = &graph.identity.region;
     let bill = |taken: Vec<Taken>| {
         let mut bill =
@@ -23,7 +30,9 @@ pub fn price(graph: &DesiredGraph, snapshot: &Snapshot, catalog: &Catalog, now: 
         bill
     };
     let extended = extended(graph, catalog, now);
-    let after = bill(at_support(wished(graph, snapshot)?, extended));
+    let mut wished = wished(graph, snapshot)?;
+    wished.extend(spec.map(pools).unwrap_or_default());
+    let after = bill(at_support(wished, extended));
     let before = bill(at_support(lived(snapshot)?, extended));
     let items: Vec<Item> =
         after.items.into_values().filter(|item| item.hourly_max > 0.0 || item.hourly > 0.0).collect();

@@ -117,6 +117,10 @@ pub fn launch_template(class: &str) -> Address {
 pub fn node_group(name: &str) -> Address {
     Address::new("node-group", name)
 }
+/// Karpenter's pool of a class.
+pub fn node_pool(class: &str) -> Address {
+    Address::new("node-pool", class)
+}
 pub fn scaling_tags(node_group: &str) -> Address {
     Address::new("scaling-tags", node_group)
 }

@@ -123,7 +123,8 @@ pub(super) fn instances(inner: &Inner, now: Moment) -> Result<Vec<(String, Purch
 
 /// What the region's objects count against quotas of countable things.
 pub(super) fn counts(inner: &Inner, now: Moment) -> Result<BTreeMap<String, u32>, CloudError> {
-    let mut counts = BTreeMap::new();
+    let counted = inner.catalog.quotas().iter().filter_map(|quota| quota.counts.clone());
+    let mut counts: BTreeMap<String, u32> = counted.map(|of| (of, 0)).collect();
     for object in inner.world.living(now).filter(|o| o.region == inner.region) {
         let Some(kind) = inner.kind(&object.kind) else { continue };
         for demand in kind.demand(&object.want).map_err(|e| inner.misshapen(&e))? {
