@@ -15,4 +15,5 @@ pub mod plan;
 pub mod preflight;
 pub mod resources;
 pub mod sizing;
+pub mod sandbox;
 pub mod stack;

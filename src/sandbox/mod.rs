@@ -1,0 +1,4 @@
+//! AWS at the desk: an emulator that speaks AWS's wire protocols and behaves as AWS does, so that a rehearsal runs the very
+//! code that production runs. Must never be known to anything that plans, applies or tears down.
+
+pub mod wire;
