@@ -14,6 +14,6 @@ pub mod observed;
 pub mod plan;
 pub mod preflight;
 pub mod resources;
-pub mod sizing;
 pub mod sandbox;
+pub mod sizing;
 pub mod stack;
