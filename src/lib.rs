@@ -2,6 +2,8 @@
 //! infer-stack
 
 pub mod apply;
+#[cfg(feature = "aws")]
+pub mod aws;
 pub mod catalog;
 pub mod choose;
 pub mod clock;

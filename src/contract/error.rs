@@ -1,5 +1,6 @@
 //! How a call to a cloud fails, in words that decide what happens next. Must never be turned into "nothing there".
 
+use crate::contract::ShapeError;
 use serde::{Deserialize, Serialize};
 
 /// What a failure means for the caller. A function of operation, code and message: the same code can mean "try again"
@@ -71,5 +72,12 @@ impl CloudError {
 
     fn request(&self) -> String {
         self.request_id.as_ref().map(|id| format!(" (request {id})")).unwrap_or_default()
+    }
+}
+
+/// A document that does not fit its kind reached a call: a fault of the program or of a saved file, not of the cloud.
+impl From<ShapeError> for CloudError {
+    fn from(error: ShapeError) -> Self {
+        Self::new(error.kind, Class::Invalid, "Misshapen", error.message)
     }
 }

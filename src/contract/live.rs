@@ -69,9 +69,7 @@ impl<C: Send + Sync + 'static, K: Live<C>> AnyLive<C> for K {
         })
     }
     fn read<'a>(&'a self, client: &'a C, id: &'a str) -> BoxFuture<'a, Result<Option<Doc>, CloudError>> {
-        Box::pin(async move {
-            <K as Live<C>>::read(client, id).await?.map(|live| erased(K::NAME, &live)).transpose()
-        })
+        Box::pin(async move { <K as Live<C>>::read(client, id).await?.map(|live| erased(K::NAME, &live)).transpose() })
     }
     fn create<'a>(
         &'a self,

@@ -6,8 +6,10 @@ mod demand;
 mod error;
 mod field;
 mod kind;
+mod live;
 
 pub use demand::{Demand, Purchase};
 pub use error::{Class, CloudError, Residue};
 pub use field::{Change, Field, leaves};
 pub use kind::{AnyKind, Kind, Layer, Look, Ownership, Patience, Phase, Readiness, ShapeError};
+pub use live::{AnyLive, Live};
