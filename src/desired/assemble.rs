@@ -8,7 +8,7 @@ use crate::{
         DesiredGraph,
         cluster::{BEFORE_NODES, cluster},
         identity::identity as identity_layer,
-        network::network,
+        network::{network, way_out},
     },
     model::{Address, EXPIRES, Identity, REGION, RUN, STACK, Tags},
     stack::{Provisioner, Spec, carve::CarveError, names},
@@ -60,6 +60,12 @@ fn order(graph: &mut DesiredGraph, spec: &Spec, choices: &Choices, catalog: &Cat
             group.after(names::addon(addon), why);
         }
         group.after(names::node_entry(), "EKS would make the entry itself, and ours would collide with it");
+    }
+    for group in choices.classes.values().flat_map(|class| &class.groups) {
+        let Some(wish) = graph.wishes.get_mut(&names::node_group(&group.name)) else { continue };
+        for (need, why) in way_out(spec, &group.zones.value) {
+            wish.after(need, why);
+        }
     }
     // Nodes without taints: the only ones that the pods of add-ons can run on.
     let plain =

@@ -146,12 +146,11 @@ impl Kind for VpcEndpoint {
         match want {
             Desired::Gateway { .. } => vec![Demand::one("gatewayEndpoint")],
             Desired::Interface { subnets, .. } => {
-                #[expect(clippy::cast_precision_loss, reason = "a handful of zones")]
-                let zones = subnets.len() as f64;
+                let zones = u32::try_from(subnets.len()).unwrap_or(u32::MAX);
                 let mut demand = vec![
                     Demand::one("interfaceEndpoint"),
                     // Billed for each zone that it stands in.
-                    Demand::billed("interfaceEndpointHours", zones),
+                    Demand::billed("interfaceEndpointHours", f64::from(zones)),
                 ];
                 demand.extend(subnets.iter().map(|subnet| Demand::addresses(subnet, 1)));
                 demand

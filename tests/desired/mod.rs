@@ -2,3 +2,5 @@
 
 mod laws;
 mod network;
+mod network_kinds;
+mod network_plans;
