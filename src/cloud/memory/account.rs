@@ -4,17 +4,17 @@ use super::{
     brought::Brought,
     facts,
     faults::{Crash, Fault, Script, Word, lost},
-    mutations,
+    mutations, nodes,
     scenario::Scenario,
-    world::{Moment, Object, World, shown},
+    world::{Moment, Object, World},
 };
 use crate::{
     catalog::Catalog,
     clock::{Clock, pause},
     cloud::{Answer, Calls, Cloud, Fact, Store},
-    contract::{AnyKind, Class, CloudError, ShapeError},
+    contract::{AnyKind, Class, CloudError, Kind, ShapeError},
     model::{Address, Doc, PhysicalId, Scope, Stamp, Tags},
-    resources::KINDS,
+    resources::{KINDS, instance::Instance, node_group::NodeGroup},
     stack::Spec,
 };
 use futures::future::BoxFuture;
@@ -311,7 +311,24 @@ impl Inner {
     }
 
     pub fn misshapen(&self, error: &ShapeError) -> CloudError {
-        CloudError::new("sandbox", Class::Invalid, "ValidationException", error.to_string())
+        self.unreadable(&error.to_string())
+    }
+
+    pub fn unreadable(&self, message: &str) -> CloudError {
+        CloudError::new("sandbox", Class::Invalid, "ValidationException", message)
+    }
+
+    /// What AWS shows of an object: the kind's own picture, with what only its surroundings and its past know.
+    pub fn shown(&self, object: &Object, kind: &dyn AnyKind, now: Moment) -> Result<Doc, CloudError> {
+        let mut doc = kind
+            .imagine(&object.want, &object.id, &object.stamp, object.phase(now))
+            .map_err(|e| self.misshapen(&e))?;
+        if object.is_record(now) {
+            doc["state"] = Doc::from(if object.kind == Instance::NAME { "terminated" } else { "deleted" });
+        } else if object.kind == NodeGroup::NAME {
+            nodes::dress(self, object, &mut doc, now)?;
+        }
+        Ok(doc)
     }
 }
 
@@ -336,8 +353,8 @@ impl Cloud for Memory {
         Box::pin(self.call(format!("list {}", kind.name()), Purpose::Look, move |inner, now| {
             let lag = Moment::from(inner.scenario.lag_ms);
             let listed = inner.world.listed(kind, scope, now, lag);
-            let docs = listed.and_then(|all| all.into_iter().map(|object| shown(object, kind, now)).collect());
-            docs.map_err(|e| inner.misshapen(&e))
+            let listed = listed.map_err(|e| inner.misshapen(&e))?;
+            listed.into_iter().map(|object| inner.shown(object, kind, now)).collect()
         }))
     }
 
@@ -346,8 +363,7 @@ impl Cloud for Memory {
         Box::pin(self.call_for(call, id.to_owned(), Purpose::Look, move |inner, now| {
             let lag = Moment::from(inner.scenario.lag_ms);
             let found = inner.world.find(kind.name(), id, now).map(|at| &inner.world.objects[at]);
-            let doc = found.filter(|object| object.created <= now - lag).map(|object| shown(object, kind, now));
-            doc.transpose().map_err(|e| inner.misshapen(&e))
+            found.filter(|object| object.created <= now - lag).map(|object| inner.shown(object, kind, now)).transpose()
         }))
     }
 

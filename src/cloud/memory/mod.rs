@@ -7,6 +7,7 @@ mod brought;
 mod facts;
 mod faults;
 mod mutations;
+mod nodes;
 mod scenario;
 mod store;
 mod world;

@@ -5,13 +5,15 @@ use super::{
     account::Inner,
     births,
     facts::{counts, refused},
-    world::{Made, Moment, Object, is_ready},
+    nodes,
+    world::{Made, Moment, Object},
 };
 use crate::{
-    contract::{AnyKind, Change, Class, CloudError, Demand, Phase},
+    contract::{AnyKind, Change, Class, CloudError, Demand, Phase, Readiness},
     model::{Doc, PhysicalId, Stamp, identifiers, links},
     stack::names::hash,
 };
+use serde_json::json;
 
 /// Kinds whose create call takes no idempotency token: a repeat makes a second one, or is refused by name.
 const TOKENLESS: &[&str] = &[
@@ -68,12 +70,36 @@ pub(super) fn create(
 
     let serial = inner.world.serial();
     let id = kind.imagine_id(want, &serial).map_err(|e| inner.misshapen(&e))?;
-    let object = insert(inner, kind, want.clone(), id.clone(), stamp.clone(), None, now)?;
+    let mut carried = want.clone();
+    leave_for_later(kind.name(), &mut carried);
+    let object = insert(inner, kind, carried, id.clone(), stamp.clone(), None, now)?;
     if takes_token {
         inner.world.tokens.insert(stamp.token.clone(), Made { id: id.clone(), digest });
     }
     births::after_create(inner, &object, now)?;
     Ok(id)
+}
+
+/// Takes out of a wish what the create call of its kind can't carry, and what AWS has in its place until the next call.
+fn leave_for_later(kind: &str, want: &mut Doc) {
+    let later = match kind {
+        "vpc" => json!({ "dnsHostnames": false }),
+        "subnet" => json!({ "mapPublicIp": false }),
+        "internet-gateway" => json!({ "vpc": null }),
+        "route-table" => json!({ "routes": [], "subnets": [] }),
+        "security-group" => json!({ "ingress": [], "egress": [] }),
+        "role" => json!({ "managed": [], "inline": {} }),
+        "instance-profile" => json!({ "role": null }),
+        "event-rule" => json!({ "targets": [] }),
+        "log-group" => json!({ "retention": null }),
+        "access-entry" => json!({ "policies": [] }),
+        "bucket" => json!({ "tlsOnly": false, "abortIncompleteDays": null }),
+        "node-group" => return nodes::created(want),
+        _ => return,
+    };
+    if let (Some(want), Doc::Object(later)) = (want.as_object_mut(), later) {
+        want.extend(later);
+    }
 }
 
 /// Puts an object into the world, ready after the time that its kind takes.
@@ -102,6 +128,7 @@ pub(super) fn insert(
         gone: None,
         record_until: None,
         made_by,
+        size: None,
         trouble: None,
     };
     object.outputs = outputs(inner, kind, &object)?;
@@ -171,9 +198,8 @@ pub(super) fn update(
         next.changed = next.ready.max(now) + seconds * 1000;
     }
     next.outputs = outputs(inner, kind, &next)?;
-    inner.world.objects[at] = next;
-    let object = inner.world.objects[at].clone();
-    births::after_update(inner, &object, now)
+    let before = std::mem::replace(&mut inner.world.objects[at], next.clone());
+    births::after_update(inner, &before, &next, now)
 }
 
 pub(super) fn delete(inner: &mut Inner, kind: &'static dyn AnyKind, id: &str, now: Moment) -> Result<(), CloudError> {
@@ -187,14 +213,24 @@ pub(super) fn delete(inner: &mut Inner, kind: &'static dyn AnyKind, id: &str, no
         let message = format!("{id} is being created or changed");
         return Err(CloudError::new(&call, Class::Conflict, "ResourceInUseException", message));
     }
+    let attached = match kind.name() {
+        "network-interface" => !object.want["instance"].is_null() || object.want["requesterManaged"] == Doc::Bool(true),
+        "volume" => !object.want["attached"].is_null(),
+        _ => false,
+    };
+    if attached {
+        let message = format!("{id} is currently in use");
+        return Err(CloudError::new(&call, Class::InUse, "InvalidParameterValue", message));
+    }
     let leaning = inner.world.leaning(&object, now, &|name| inner.kind(name)).map_err(|e| inner.misshapen(&e))?;
     if let Some(other) = leaning {
         let message = format!("{id} has a dependent object: {} {}", other.kind, other.id);
         return Err(CloudError::new(&call, Class::InUse, "DependencyViolation", message));
     }
     let seconds = inner.catalog.timing(kind.name()).and_then(|timing| timing.expected_delete()).unwrap_or(1);
-    end(inner, at, now, now + Moment::from(seconds) * 1000);
-    births::after_delete(inner, &object, now)
+    let gone = now + Moment::from(seconds) * 1000;
+    end(inner, at, now, gone);
+    births::after_delete(inner, &object, gone, now)
 }
 
 /// Lets an object go from `now` until `gone`.
@@ -209,7 +245,7 @@ pub(super) fn end(inner: &mut Inner, at: usize, now: Moment, gone: Moment) {
 /// Every link leads to something that exists and can be used.
 fn targets_stand(inner: &Inner, call: &str, want: &Doc, now: Moment) -> Result<(), CloudError> {
     for (path, value) in identifiers(want) {
-        let Some(target) = inner.world.living(now).find(|object| object.is_called(&value)) else {
+        let Some(target) = inner.world.living(now).find(|object| object.offers(&value)) else {
             if inner.world.brought.knows(&value)
                 || inner.scenario.brought_appears && !inner.world.retired.contains(&value)
             {
@@ -218,7 +254,8 @@ fn targets_stand(inner: &Inner, call: &str, want: &Doc, now: Moment) -> Result<(
             return Err(refused(call, Class::NotFound, "InvalidID.NotFound", &value));
         };
         let Some(kind) = inner.kind(&target.kind) else { continue };
-        if !is_ready(target, kind, now).map_err(|e| inner.misshapen(&e))? {
+        let ready = kind.look(&inner.shown(target, kind, now)?).map_err(|e| inner.misshapen(&e))?.ready;
+        if matches!(ready, Readiness::Pending(_)) && target.phase(now) == Phase::Coming {
             let message = format!("{value}, at {path}, is not ready");
             return Err(CloudError::new(call, Class::NotYet, "IncorrectState", message));
         }

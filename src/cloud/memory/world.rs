@@ -2,7 +2,7 @@
 //! every moment is passed in.
 
 use crate::{
-    contract::{AnyKind, Change, Ownership, Phase, Readiness, ShapeError},
+    contract::{AnyKind, Change, Ownership, Phase, ShapeError},
     model::{Doc, Identity, Outputs, PhysicalId, Scope, Stamp, Tags, identifiers},
 };
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,10 @@ pub struct Object {
     /// Id of the object that brought it.
     #[serde(default)]
     pub made_by: Option<PhysicalId>,
-    /// What AWS says is wrong with it, by code.
+    /// Nodes that a node group is to have.
+    #[serde(default)]
+    pub size: Option<u32>,
+    /// Why it has fewer.
     #[serde(default)]
     pub trouble: Option<Trouble>,
 }
@@ -65,8 +68,14 @@ impl Object {
     }
 
     /// True for a value that links to this object may hold.
+    pub fn offers(&self, value: &str) -> bool {
+        self.id == value || self.outputs.values().any(|output| output == value)
+    }
+
+    /// True for what names the object itself: what holds such a link keeps it from being deleted.
     pub fn is_called(&self, value: &str) -> bool {
-        self.id == value || self.outputs.iter().any(|(name, output)| name != "version" && output == value)
+        let named = |name: &str| self.outputs.get(name).is_some_and(|output| output == value);
+        self.id == value || named("arn") || named("name")
     }
 
     /// Values that it links to.
@@ -151,7 +160,8 @@ impl World {
     ) -> Result<Option<&Object>, ShapeError> {
         let near = |other: &&Object| other.region == object.region || GLOBAL.contains(&object.kind.as_str());
         for other in self.living(now).filter(near) {
-            if (&other.id, &other.kind) == (&object.id, &object.kind) {
+            // What it brought itself goes with it.
+            if (&other.id, &other.kind) == (&object.id, &object.kind) || other.made_by.as_ref() == Some(&object.id) {
                 continue;
             }
             let held: Vec<_> = identifiers(&other.want).into_iter().filter(|(_, v)| object.is_called(v)).collect();
@@ -231,8 +241,8 @@ impl World {
             .partition(|object: &Object| object.gone.is_none_or(|gone| now < gone) || object.is_record(now));
         self.objects = kept;
         for object in gone {
-            let names = object.outputs.into_iter().filter(|(name, _)| name != "version").map(|(_, value)| value);
-            self.retired.extend(names.chain([object.id]));
+            let names = ["arn", "name"].map(|name| object.outputs.get(name).cloned());
+            self.retired.extend(names.into_iter().flatten().chain([object.id]));
         }
     }
 }
@@ -243,20 +253,4 @@ fn tagged_for(tags: &Tags, identity: &Identity, cluster: &str) -> bool {
     identity.owns(tags)
         || by_value.iter().any(|key| tags.get(*key).is_some_and(|value| value == cluster))
         || tags.contains_key(&format!("kubernetes.io/cluster/{cluster}"))
-}
-
-/// What AWS shows of an object: the kind's own picture, with what only a broken or a past object shows.
-pub fn shown(object: &Object, kind: &dyn AnyKind, now: Moment) -> Result<Doc, ShapeError> {
-    let mut doc = kind.imagine(&object.want, &object.id, &object.stamp, object.phase(now))?;
-    if object.is_record(now) {
-        doc["state"] = Doc::from(if object.kind == "instance" { "terminated" } else { "deleted" });
-    } else if let Some(trouble) = &object.trouble {
-        doc["issues"] = serde_json::json!([format!("{}: {}", trouble.code, trouble.message)]);
-    }
-    Ok(doc)
-}
-
-/// False while it is still coming, or broken.
-pub fn is_ready(object: &Object, kind: &dyn AnyKind, now: Moment) -> Result<bool, ShapeError> {
-    Ok(kind.look(&shown(object, kind, now)?)?.ready == Readiness::Ready)
 }
