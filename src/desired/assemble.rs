@@ -7,8 +7,11 @@ use crate::{
     desired::{
         DesiredGraph,
         cluster::{BEFORE_NODES, cluster},
+        costs::costs,
         identity::identity as identity_layer,
         network::{network, way_out},
+        nodes::nodes,
+        storage::storage,
     },
     model::{Address, EXPIRES, Identity, REGION, RUN, STACK, Tags},
     stack::{Provisioner, Spec, carve::CarveError, names},
@@ -39,6 +42,9 @@ pub fn desired(
     network(&mut graph, spec, choices)?;
     identity_layer(&mut graph, spec, choices, catalog);
     cluster(&mut graph, spec, choices, catalog);
+    nodes(&mut graph, spec, choices, catalog);
+    storage(&mut graph, spec, choices, catalog);
+    costs(&mut graph, spec, choices, catalog);
     order(&mut graph, spec, choices, catalog);
     Ok(graph)
 }

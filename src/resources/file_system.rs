@@ -90,6 +90,8 @@ impl Kind for FileSystem {
     ];
     // About 10 minutes to be made, clearly longer with EFA; botocore has no waiter for FSx.
     const PATIENCE: Patience = Patience { poll: 15, stall: 2_400, total: 5_400, streak: 1 };
+    // Nodes have it mounted; one that loses its file system hangs instead of draining.
+    const DELETED_AFTER: &'static [&'static str] = &["node-group"];
     const AWS_NAME: &'static str = "fsx:file-system";
 
     type Desired = Desired;
