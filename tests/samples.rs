@@ -4,9 +4,11 @@ use infer_stack::{
     catalog::{Catalog, Facts},
     choose::Circumstances,
     cloud::{AddonVersion, Answer, Caller, ClusterVersion, Fact, Offering, QuotaValue, Zone},
-    contract::{Class, CloudError, Look, Readiness},
-    model::{Address, Doc, Identity, Outputs, RESOURCE, Scope, Tags},
-    observed::{Live, Sight, Snapshot},
+    contract::{Class, CloudError, Look, Phase, Readiness},
+    desired::DesiredGraph,
+    model::{Address, Doc, Identity, Outputs, RESOURCE, Scope, Stamp, Tags, resolve},
+    observed::{Live, Sight, Snapshot, live},
+    resources,
     stack::*,
 };
 use serde_json::json;
@@ -231,4 +233,39 @@ pub fn lived() -> Snapshot {
     put(&mut snapshot, &names::caller_entry(CALLER), CALLER, entry, &[], &[]);
     put(&mut snapshot, &names::weights_bucket(), "llama-70b-weights-old", json!({}), &[], &[]);
     snapshot
+}
+
+/// The graph's wishes as AWS shows them once all are made.
+pub fn all_live(graph: &DesiredGraph) -> Snapshot {
+    let mut outputs: BTreeMap<Address, BTreeMap<String, String>> = BTreeMap::new();
+    let mut snapshot = nothing();
+    for kind in resources::KINDS {
+        snapshot.sights.insert(kind.name().to_owned(), Sight::Seen(vec![]));
+    }
+    while outputs.len() < graph.wishes.len() {
+        let before = outputs.len();
+        for (address, wish) in graph.wishes.iter() {
+            let mut want = wish.doc.clone();
+            let known = resolve(&mut want, &|target, output| outputs.get(target)?.get(output).cloned());
+            if !known || outputs.contains_key(address) {
+                continue;
+            }
+            let seen = imagined(graph, address, &want, outputs.len());
+            outputs.insert(address.clone(), seen.look.outputs.clone());
+            if let Some(Sight::Seen(all)) = snapshot.sights.get_mut(address.kind()) {
+                all.push(seen);
+            }
+        }
+        assert!(outputs.len() > before, "a circle of links");
+    }
+    snapshot
+}
+
+fn imagined(graph: &DesiredGraph, address: &Address, want: &Doc, serial: usize) -> Live {
+    let kind = resources::kind(address.kind()).unwrap();
+    let id = kind.imagine_id(want, &format!("{serial:016x}")).unwrap();
+    let mut tags = graph.tags.clone();
+    tags.insert(RESOURCE.to_owned(), address.to_string());
+    let stamp = Stamp { address: address.clone(), tags, token: "token".to_owned() };
+    live(kind, kind.imagine(want, &id, &stamp, Phase::There).unwrap()).unwrap()
 }

@@ -320,9 +320,8 @@ impl Inner {
 
     /// What AWS shows of an object: the kind's own picture, with what only its surroundings and its past know.
     pub fn shown(&self, object: &Object, kind: &dyn AnyKind, now: Moment) -> Result<Doc, CloudError> {
-        let mut doc = kind
-            .imagine(&object.want, &object.id, &object.stamp, object.phase(now))
-            .map_err(|e| self.misshapen(&e))?;
+        let mut doc =
+            kind.imagine(&object.want, &object.id, &object.stamp, object.phase(now)).map_err(|e| self.misshapen(&e))?;
         if object.is_record(now) {
             doc["state"] = Doc::from(if object.kind == Instance::NAME { "terminated" } else { "deleted" });
         } else if object.kind == NodeGroup::NAME {

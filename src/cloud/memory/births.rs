@@ -81,7 +81,8 @@ fn takes_along(inner: &mut Inner, object: &Object, gone: Moment, now: Moment) {
 }
 
 fn keep(inner: &mut Inner, object: &Object, kind: &str) {
-    for its in inner.world.objects.iter_mut().filter(|its| its.made_by.as_ref() == Some(&object.id) && its.kind == kind) {
+    for its in inner.world.objects.iter_mut().filter(|its| its.made_by.as_ref() == Some(&object.id) && its.kind == kind)
+    {
         (its.deleting, its.gone, its.made_by) = (None, None, None);
     }
 }
@@ -99,9 +100,10 @@ fn cluster_brings(inner: &mut Inner, cluster: &Object, now: Moment) -> Result<()
     let want = security_group::Desired {
         vpc: Link::is(&vpc),
         name: format!("eks-cluster-sg-{}-{}", cluster.id, &group[group.len().saturating_sub(9)..]),
-        description: "EKS created security group applied to ENI that is attached to EKS Control Plane master nodes, as \
+        description:
+            "EKS created security group applied to ENI that is attached to EKS Control Plane master nodes, as \
                       well as any managed workloads."
-            .to_owned(),
+                .to_owned(),
         ingress: vec![security_group::Rule::all(security_group::Peer::Itself)],
         egress: vec![],
     };

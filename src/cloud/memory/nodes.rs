@@ -45,7 +45,8 @@ pub(super) fn follow(inner: &mut Inner, before: &Object, group: &Object, now: Mo
         (typed(inner, &before.want)?, typed(inner, &group.want)?);
     retag(inner, group, &old.instance_tags, &want.instance_tags, now);
     let members = members(inner, group, now);
-    let rolls = (&old.template_version, &old.version, &old.release) != (&want.template_version, &want.version, &want.release);
+    let rolls =
+        (&old.template_version, &old.version, &old.release) != (&want.template_version, &want.version, &want.release);
     if rolls {
         let ids: Vec<String> = members.iter().map(|at| inner.world.objects[*at].id.clone()).collect();
         for id in ids {
@@ -66,7 +67,10 @@ pub(super) fn leave(inner: &mut Inner, group: &Object, gone: Moment, now: Moment
     }
     let cluster = want.cluster.to_string();
     let driver = |key: &str, value: &str| {
-        Tags::from([(key.to_owned(), value.to_owned()), (format!("kubernetes.io/cluster/{cluster}"), "owned".to_owned())])
+        Tags::from([
+            (key.to_owned(), value.to_owned()),
+            (format!("kubernetes.io/cluster/{cluster}"), "owned".to_owned()),
+        ])
     };
     let subnet = want.subnets.first().map(Link::to_string).unwrap_or_default();
     let node = ids.first().map_or("i-0", String::as_str);
