@@ -5,14 +5,14 @@ use aws_sdk_sts::{
     error::{ProvideErrorMetadata, SdkError},
     operation::RequestId,
 };
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use std::error::Error;
 
 /// Turns an SDK error of `call` (`ec2:CreateVpc`) into ours: `.map_err(failed("ec2:CreateVpc"))?`
-pub fn failed<E, R>(call: &'static str) -> impl FnOnce(SdkError<E, R>) -> CloudError
+pub fn failed<E>(call: &'static str) -> impl FnOnce(SdkError<E, HttpResponse>) -> CloudError
 where
     E: ProvideErrorMetadata + Error + 'static,
-    R: std::fmt::Debug + 'static,
-    SdkError<E, R>: RequestId,
+    SdkError<E, HttpResponse>: RequestId,
 {
     move |error| {
         let request_id = error.request_id().map(str::to_owned);

@@ -1,12 +1,25 @@
 //! The registry of resource kinds: one file and one line a kind. Must never hold logic of a kind.
 
 use crate::contract::AnyKind;
+#[cfg(feature = "aws")]
+use crate::{aws::Aws, contract::AnyLive};
 
+/// `module::Kind,` registers a kind's pure half; `module::Kind live,` its live half over AWS too.
 macro_rules! kinds {
-    ($($module:ident :: $kind:ident),* $(,)?) => {
+    ($($module:ident :: $kind:ident $($live:ident)?),* $(,)?) => {
         $(pub mod $module;)*
         /// Every kind, in the order of the registry.
         pub static KINDS: &[&dyn AnyKind] = &[$(&$module::$kind),*];
+        /// What each of them does with AWS.
+        #[cfg(feature = "aws")]
+        pub static LIVE: &[&dyn AnyLive<Aws>] = &[$($(registered!($live $module::$kind),)?)*];
+    };
+}
+
+#[cfg(feature = "aws")]
+macro_rules! registered {
+    (live $kind:path) => {
+        &$kind
     };
 }
 
@@ -47,4 +60,10 @@ kinds! {
 /// The kind of that name.
 pub fn kind(name: &str) -> Option<&'static dyn AnyKind> {
     KINDS.iter().copied().find(|kind| kind.name() == name)
+}
+
+/// What the kind of that name does with AWS.
+#[cfg(feature = "aws")]
+pub fn live(name: &str) -> Option<&'static dyn AnyLive<Aws>> {
+    LIVE.iter().copied().find(|kind| kind.name() == name)
 }
