@@ -2,7 +2,9 @@
 
 mod catalog;
 mod choose;
+mod cost;
 mod desired;
+mod preflight;
 mod samples;
 mod sizing;
 mod stack;

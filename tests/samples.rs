@@ -235,37 +235,40 @@ pub fn lived() -> Snapshot {
     snapshot
 }
 
-/// The graph's wishes as AWS shows them once all are made.
-pub fn all_live(graph: &DesiredGraph) -> Snapshot {
-    let mut outputs: BTreeMap<Address, BTreeMap<String, String>> = BTreeMap::new();
-    let mut snapshot = nothing();
-    for kind in resources::KINDS {
-        snapshot.sights.insert(kind.name().to_owned(), Sight::Seen(vec![]));
-    }
-    while outputs.len() < graph.wishes.len() {
-        let before = outputs.len();
-        for (address, wish) in graph.wishes.iter() {
+/// The snapshot in which every wish of a graph lives as its kind says that AWS would show it.
+pub fn settled(graph: &DesiredGraph, before: &Snapshot) -> Snapshot {
+    let mut outputs = BTreeMap::<Address, Outputs>::new();
+    let mut snapshot = Snapshot { sights: BTreeMap::new(), ..before.clone() };
+    let mut left: Vec<_> = graph.wishes.values().collect();
+    while !left.is_empty() {
+        let before = left.len();
+        left.retain(|wish| {
+            let kind = resources::kind(wish.address.kind()).unwrap();
             let mut want = wish.doc.clone();
-            let known = resolve(&mut want, &|target, output| outputs.get(target)?.get(output).cloned());
-            if !known || outputs.contains_key(address) {
-                continue;
+            let find = |address: &Address, output: &str| outputs.get(address)?.get(output).cloned();
+            if !resolve(&mut want, &find) {
+                return true;
             }
-            let seen = imagined(graph, address, &want, outputs.len());
-            outputs.insert(address.clone(), seen.look.outputs.clone());
-            if let Some(Sight::Seen(all)) = snapshot.sights.get_mut(address.kind()) {
-                all.push(seen);
+            let mut tags = graph.tags.clone();
+            tags.insert(RESOURCE.to_owned(), wish.address.to_string());
+            if kind.anchor() {
+                tags.extend(graph.anchor_tags.clone());
             }
-        }
-        assert!(outputs.len() > before, "a circle of links");
+            let stamp = Stamp { address: wish.address.clone(), tags, token: String::new() };
+            let id = kind.imagine_id(&want, &hash(wish.address.as_str())).unwrap();
+            let doc = kind.imagine(&want, &id, &stamp, Phase::There).unwrap();
+            let live = live(kind, doc).unwrap();
+            outputs.insert(wish.address.clone(), live.look.outputs.clone());
+            let sight = snapshot.sights.entry(kind.name().to_owned()).or_insert(Sight::Seen(vec![]));
+            let Sight::Seen(all) = sight else { unreachable!() };
+            all.push(live);
+            false
+        });
+        assert!(left.len() < before, "links in a circle: {:?}", left.iter().map(|w| &w.address).collect::<Vec<_>>());
     }
     snapshot
 }
 
-fn imagined(graph: &DesiredGraph, address: &Address, want: &Doc, serial: usize) -> Live {
-    let kind = resources::kind(address.kind()).unwrap();
-    let id = kind.imagine_id(want, &format!("{serial:016x}")).unwrap();
-    let mut tags = graph.tags.clone();
-    tags.insert(RESOURCE.to_owned(), address.to_string());
-    let stamp = Stamp { address: address.clone(), tags, token: "token".to_owned() };
-    live(kind, kind.imagine(want, &id, &stamp, Phase::There).unwrap()).unwrap()
+fn hash(text: &str) -> String {
+    infer_stack::stack::names::hash(text, 8)
 }

@@ -267,15 +267,15 @@ impl Places<'_> {
 
     /// `None`: not known. A class is offered where one of its types is.
     fn offered(&self, class: &NodeClass, zone: &str) -> Option<bool> {
-        let known = class.instance_types.iter().map(|name| {
-            let zones = self.catalog.offered_zones(name, &self.spec.region).value;
-            zones.map(|zones| zones.iter().any(|z| z == zone))
-        });
-        known.fold(Some(false), |any, one| match (any, one) {
-            (Some(true), _) | (_, Some(true)) => Some(true),
-            (Some(false), Some(false)) => Some(false),
-            _ => None,
-        })
+        let mut all_known = true;
+        for name in &class.instance_types {
+            match self.catalog.offered_zones(name, &self.spec.region).value {
+                Some(zones) if zones.iter().any(|z| z == zone) => return Some(true),
+                Some(_) => {}
+                None => all_known = false,
+            }
+        }
+        all_known.then_some(false)
     }
 
     fn takes_control_plane(&self, zone: &str) -> bool {

@@ -4,11 +4,12 @@ use crate::{
     choose::purchase,
     contract::{Demand, Ownership, ShapeError},
     desired::DesiredGraph,
-    model::{Address, Doc},
+    model::Address,
     observed::{Live, Snapshot},
-    resources,
+    resources::{self, node_group},
     stack::{Provisioner, Spec, names},
 };
+use serde::Deserialize;
 
 /// One demand and whose it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,10 +70,10 @@ fn at(address: &Address, demands: Vec<Demand>) -> impl Iterator<Item = Taken> {
     demands.into_iter().map(|demand| Taken { address: address.clone(), demand })
 }
 
-/// Nodes that the live group has by its own settings; `None` of other kinds.
-fn size(live: &Live) -> Option<u32> {
-    let size = live.doc.get("desiredSize").and_then(Doc::as_u64)?;
-    u32::try_from(size).ok()
+/// Nodes that a live group has by its own settings; `None` of other kinds.
+pub fn size(live: &Live) -> Option<u32> {
+    let group = (live.kind == "node-group").then(|| node_group::Observed::deserialize(&live.doc))?.ok()?;
+    Some(group.desired_size)
 }
 
 /// The same demands with `now` at a size. What is billed beside the instances (volumes) goes with them.

@@ -4,6 +4,6 @@ mod demands;
 mod price;
 mod types;
 
-pub use demands::{Taken, lived, pools, wished};
+pub use demands::{Taken, lived, pools, size, wished};
 pub use price::price;
 pub use types::{Cost, Item, Unpriced};

@@ -90,9 +90,13 @@ fn named(inner: &Inner, id: String, letter: char) -> Zone {
     Zone { name: format!("{}{letter}", inner.region), id }
 }
 
+/// A type whose zones the catalogue does not know (general ones) is offered in all of them; a type it does not know at all
+/// in none.
 fn offerings(inner: &Inner, instance_types: &[String]) -> Vec<Offering> {
     let of = |instance_type: &String| {
-        let zones = inner.catalog.offered_zones(instance_type, &inner.region).value.unwrap_or_default();
+        let known = inner.catalog.instance_type(instance_type).is_some();
+        let listed = inner.catalog.offered_zones(instance_type, &inner.region).value;
+        let zones = listed.or_else(|| zones(inner).ok().filter(|_| known)).unwrap_or_default();
         zones.into_iter().map(|zone| Offering { instance_type: instance_type.clone(), zone }).collect::<Vec<_>>()
     };
     instance_types.iter().flat_map(of).collect()

@@ -2,6 +2,7 @@
 
 use crate::{
     catalog::Placement,
+    cost::size,
     preflight::{Check, Finding, Input},
     stack::{NodeClass, PlacementGroup, PlacementStrategy, names},
 };
@@ -113,9 +114,8 @@ fn one_zone(input: &Input<'_>, group: &PlacementGroup, zones: &BTreeSet<&str>) -
         .flat_map(|(_, choice)| choice.groups.iter().map(|group| names::node_group(&group.name)))
         .filter_map(|address| {
             let live = input.snapshot.at(&address).next()?;
-            let nodes = live.doc.get("desiredSize").and_then(crate::model::Doc::as_u64);
             let zone = live.look.projected.pointer("/footprint/zone")?.as_str()?;
-            (nodes != Some(0)).then(|| zone.to_owned())
+            (size(live) != Some(0)).then(|| zone.to_owned())
         })
         .filter(|zone| !zones.contains(zone.as_str()))
         .collect();
