@@ -13,6 +13,7 @@ use infer_stack::{
     desired::{DesiredGraph, desired},
     model::{Identity, Scope},
     observed::Snapshot,
+    plan::{Options, Plan, plan},
     preflight::{Check, Finding, Input, Verdict, gather, judge},
     stack::Spec,
 };
@@ -93,6 +94,11 @@ impl Case {
         let graph = self.made().graph;
         self.snapshot = settled(&graph, &self.snapshot);
         self
+    }
+
+    /// The plan against what lives.
+    pub fn settled_plan(&self) -> Plan {
+        plan(&self.made().graph, &self.snapshot, &Options::default())
     }
 
     pub fn made(&self) -> Made {

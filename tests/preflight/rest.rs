@@ -121,7 +121,7 @@ fn the_endpoint_must_be_in_reach_and_not_of_everybody() {
 #[test]
 fn the_end_of_a_versions_support_is_said_in_time() {
     let mut case = Case::of("llama-70b", "ready");
-    let mut ends = |case: &mut Case, end: &str| {
+    let ends = |case: &mut Case, end: &str| {
         let version = ClusterVersion { version: "1.35".to_owned(), end_of_standard_support: Some(end.to_owned()) };
         case.learn(Fact::ClusterVersions, Answer::ClusterVersions(vec![version]));
     };
