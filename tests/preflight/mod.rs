@@ -2,6 +2,7 @@
 
 mod capacity;
 pub mod case;
+mod gathering;
 mod network;
 mod quota;
 mod rest;
