@@ -7,7 +7,8 @@ use serde_json::Value;
 /// True when an object passes every filter of the call. `values` gives what the object has under a filter's name: `None`
 /// for a name that this describe call does not have. Tag filters are answered from `tags`.
 pub fn keep(context: &Context, tags: &Tags, values: &dyn Fn(&str) -> Option<Vec<String>>) -> Result<bool, Fault> {
-    for filter in context.list("Filters") {
+    // One describe call spells its parameter in the singular: DescribeNatGateways.
+    for filter in context.list("Filters").iter().chain(context.list("Filter")) {
         let name = filter.get("Name").and_then(Value::as_str).unwrap_or("");
         let wanted = super::texts(filter.get("Values"));
         let have = match name.split_once(':') {

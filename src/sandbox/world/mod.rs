@@ -2,8 +2,11 @@
 //! plain data. Must never know who asks: whatever AWS would refuse is refused here, whoever sends it.
 
 mod context;
+pub mod ec2;
 mod filter;
+pub mod limits;
 mod page;
+pub mod tags;
 mod time;
 mod tokens;
 
@@ -24,7 +27,7 @@ pub type Handler = fn(&mut World, &Context) -> Result<Output, Fault>;
 pub type Table = &'static [(&'static str, &'static str, Handler)];
 
 /// Every area's table. An operation that stands in none answers as AWS does to an unknown action.
-static TABLES: &[Table] = &[];
+static TABLES: &[Table] = &[tags::TABLE];
 
 /// Everything that exists. Areas keep their own state; what several areas need is here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -36,6 +39,8 @@ pub struct World {
     serial: u64,
     due: BTreeMap<(Moment, u64), Deed>,
     tokens: tokens::Remembered,
+    /// Every object of EC2 with its tags, whatever its area.
+    pub(super) ec2_objects: tags::Registry,
 }
 
 impl World {
@@ -47,6 +52,7 @@ impl World {
             serial: 0,
             due: BTreeMap::new(),
             tokens: tokens::Remembered::default(),
+            ec2_objects: tags::Registry::default(),
         }
     }
 
@@ -54,6 +60,9 @@ impl World {
     pub fn answer(&mut self, now: Moment, context: &Context) -> Result<Output, Fault> {
         self.advance(now);
         let handler = handler(context.service, context.operation).ok_or_else(|| context.unknown_action())?;
+        if context.flag("DryRun") == Some(true) {
+            return Err(self.rehearse(handler, context));
+        }
         handler(self, context)
     }
 
