@@ -4,6 +4,7 @@ mod catalog;
 mod choose;
 mod cost;
 mod desired;
+mod laws;
 mod preflight;
 mod samples;
 mod sizing;

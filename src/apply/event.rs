@@ -1,4 +1,4 @@
-//! What happens during a run, as values. The engine never prints: human text, lines and NDJSON are all made from these.
+//! What happens during a run, as values. Must never be printed here: human text, lines and NDJSON are all made from these.
 
 use crate::{
     contract::CloudError,

@@ -1,4 +1,5 @@
-//! Questions about the account and region that no resource kind answers. Closed, so that every adapter answers all.
+//! Questions about the account and region that no resource kind answers. Must never grow open: every adapter
+//! answers all.
 
 use crate::{contract::Purchase, model::PhysicalId};
 use serde::{Deserialize, Serialize};

@@ -2,12 +2,14 @@
 
 mod address;
 mod arn;
+mod hash;
 mod link;
 mod policy;
 mod tags;
 
 pub use address::Address;
 pub use arn::{IMAGINED_ACCOUNT, arn, aws_policy, iam_arn, imagined_arn, imagined_region, partition};
+pub use hash::hash;
 pub use link::{Doc, Link, LinkTo, as_link, identifiers, links, resolve};
 pub use policy::{Conditions, Effect, Policy, Statement};
 pub use tags::{EXPIRES, Identity, NEVER, REGION, RESOURCE, RUN, STACK, Scope, Stamp, Tags, anchor_only, reserved};

@@ -6,6 +6,7 @@ use super::{
     diff::{Diff, Unknown, diff_judged},
     explain,
     fixed::Fixed,
+    order::Knots,
     ownership::{Found, How, find, lost},
     wishes::Wishes,
     world::World,
@@ -53,9 +54,11 @@ pub(super) struct Cascade<'a> {
     pub world: &'a World<'a>,
     pub wishes: &'a Wishes<'a>,
     /// By wish, for all that was seen before any decision: why it can't be decided.
-    pub undecidable: Vec<Option<String>>,
+    pub undecidable: &'a [Option<String>],
     pub found: Vec<Found>,
-    pub fixed: Fixed,
+    pub fixed: &'a Fixed,
+    /// Objects that hold on to what must go before they could let go of it.
+    pub knots: &'a Knots,
     /// Live objects that stand for a wish, and for which.
     pub taken: HashMap<usize, usize>,
     pub verdicts: Vec<Option<Verdict>>,
@@ -99,8 +102,8 @@ impl Cascade<'_> {
     /// Decides every wish, in an order in which targets come first.
     pub fn run(&mut self) {
         for w in self.wishes.order() {
-            let verdict = match self.undecidable[w].take() {
-                Some(reason) => self.undecided(w, reason),
+            let verdict = match &self.undecidable[w] {
+                Some(reason) => self.undecided(w, reason.clone()),
                 None => self.decide(w).unwrap_or_else(|error| self.undecided(w, error.to_string())),
             };
             self.verdicts[w] = Some(verdict);
@@ -174,6 +177,7 @@ impl Cascade<'_> {
         let broken = match &look.ready {
             Readiness::Broken(text) => Some(explain::broken(text)),
             _ if diff.replaces() => Some(explain::immutable(&diff)),
+            _ if self.knots.contains(&object) => Some(explain::knot()),
             _ => None,
         };
         let mut verdict = Verdict { want, object: Some(object), decided: true, ..self.undecided(w, String::new()) };

@@ -107,6 +107,10 @@ pub(super) fn broken(text: &str) -> String {
     format!("is broken: {text}")
 }
 
+pub(super) fn knot() -> String {
+    "holds on to what has to be replaced before this could change in place".to_owned()
+}
+
 pub(super) fn going() -> String {
     "is being deleted: made again once it is gone".to_owned()
 }

@@ -20,10 +20,13 @@ use std::{
 enum Wait {
     /// `DELETED_AFTER` of a kind: the object would only be made again by something that ends anyway.
     Etiquette,
-    /// An update lets go of what is then deleted: AWS refuses the deletion until it does, and the engine asks again.
+    /// An update lets go of what is then deleted.
     Dropped,
     /// `Wish::after`.
     Asked,
+    /// An update lets go of what AWS refuses to delete until then. In a circle, no order of updates works out: what holds on
+    /// has to be replaced.
+    Released,
     /// A link, or the two halves of a replacement.
     Needed,
 }
@@ -58,8 +61,12 @@ impl Draft {
     }
 }
 
-/// The tasks of all verdicts, each after what it waits for, numbered in that order.
-pub(super) fn tasks(cascade: &Cascade<'_>, settled: &Settled<'_>, removals: &[Removal]) -> Vec<Task> {
+/// Live objects that hold on to something which has to go before they can be changed in place.
+pub(super) type Knots = BTreeSet<usize>;
+
+/// The tasks of all verdicts, each after what it waits for, numbered in that order; or what must be replaced for there to be
+/// such an order.
+pub(super) fn tasks(cascade: &Cascade<'_>, settled: &Settled<'_>, removals: &[Removal]) -> Result<Vec<Task>, Knots> {
     let mut draft = Draft::default();
     let mut deletions: HashMap<usize, usize> = HashMap::new();
     let mut updates: HashMap<usize, usize> = HashMap::new();
@@ -87,9 +94,9 @@ pub(super) fn tasks(cascade: &Cascade<'_>, settled: &Settled<'_>, removals: &[Re
                 draft.wait(task, *before, Wait::Needed);
             } else if let Some(before) = updates.get(&lean.from)
                 && settled.drops(lean.from, &lean.value)
-                && !still_needs(cascade, lean.from, object)
+                && (lean.holds || !still_needs(cascade, lean.from, object))
             {
-                draft.wait(task, *before, Wait::Dropped);
+                draft.wait(task, *before, if lean.holds { Wait::Released } else { Wait::Dropped });
             }
         }
         for kind in cascade.world.objects[object].kind.deleted_after() {
@@ -98,7 +105,10 @@ pub(super) fn tasks(cascade: &Cascade<'_>, settled: &Settled<'_>, removals: &[Re
             }
         }
     }
-    sorted(draft)
+    let knotted = |tasks: BTreeSet<usize>| -> Knots {
+        updates.iter().filter(|(_, task)| tasks.contains(task)).map(|(object, _)| *object).collect()
+    };
+    sorted(draft).map_err(knotted)
 }
 
 fn deletion(address: Address, kind: &str, id: &str) -> Task {
@@ -157,11 +167,10 @@ fn wish_tasks(
 /// What is made or changed waits for all that its wish needs. An await changes nothing, and waits for nothing.
 fn needs(cascade: &Cascade<'_>, w: usize, ready: &[Option<usize>], draft: &mut Draft) {
     let Some(task) = ready[w].filter(|task| !matches!(draft.tasks[*task].verb, Verb::Await { .. })) else { return };
-    let after = &cascade.wishes.get(w).after;
     for target in cascade.wishes.needs(w) {
         if let Some(before) = ready[*target] {
-            let asked = after.contains_key(&cascade.wishes.get(*target).address);
-            draft.wait(task, before, if asked { Wait::Asked } else { Wait::Needed });
+            let wait = if cascade.wishes.links(w, *target) { Wait::Needed } else { Wait::Asked };
+            draft.wait(task, before, wait);
         }
     }
 }
@@ -172,11 +181,12 @@ fn still_needs(cascade: &Cascade<'_>, leaner: usize, target: usize) -> bool {
     cascade.wishes.needs(*w).contains(t)
 }
 
-fn sorted(mut draft: Draft) -> Vec<Task> {
+/// The error names the tasks that should not be updates.
+fn sorted(mut draft: Draft) -> Result<Vec<Task>, BTreeSet<usize>> {
     let order = loop {
         match topological(&draft) {
             Ok(order) => break order,
-            Err(stuck) => loosen(&mut draft, &stuck),
+            Err(stuck) => loosen(&mut draft, &stuck)?,
         }
     };
     let mut place: Vec<TaskId> = vec![0; order.len()];
@@ -190,7 +200,7 @@ fn sorted(mut draft: Draft) -> Vec<Task> {
         task.id = *id;
     }
     tasks.sort_unstable_by_key(|task| task.id);
-    tasks
+    Ok(tasks)
 }
 
 /// An order that respects every wait, or the tasks that a circle keeps from one.
@@ -218,30 +228,37 @@ fn topological(draft: &Draft) -> Result<Vec<usize>, HashSet<usize>> {
     }
 }
 
-/// Takes the softest waits out of every circle; of a circle that is all hard, those of its first task.
-fn loosen(draft: &mut Draft, stuck: &HashSet<usize>) {
+/// Takes the softest waits out of every circle; of a circle that is all hard, those of its first task. The error names tasks
+/// whose release of something is the softest wait there is.
+fn loosen(draft: &mut Draft, stuck: &HashSet<usize>) -> Result<(), BTreeSet<usize>> {
     let edges: Vec<(u32, u32)> = stuck
         .iter()
         .flat_map(|task| draft.waits[*task].keys().map(move |before| (*task as u32, *before as u32)))
         .filter(|(_, before)| stuck.contains(&(*before as usize)))
         .collect();
+    let mut knots = BTreeSet::new();
     for circle in tarjan_scc(&DiGraph::<(), (), u32>::from_edges(edges)).iter().filter(|circle| circle.len() > 1) {
         let circle: BTreeSet<usize> = circle.iter().map(|node| node.index()).collect();
-        let inside = |draft: &Draft, task: usize| -> Vec<(usize, Wait)> {
-            let waits = draft.waits[task].iter().filter(|(before, _)| circle.contains(before));
-            waits.map(|(before, wait)| (*before, *wait)).collect()
-        };
-        let softest = circle.iter().flat_map(|task| inside(draft, *task)).map(|(_, wait)| wait).min();
-        let hard = softest == Some(Wait::Needed);
+        let mut inside: Vec<(Wait, usize, usize)> = vec![];
+        for task in &circle {
+            let waits = draft.waits[*task].iter().filter(|(before, _)| circle.contains(before));
+            inside.extend(waits.map(|(before, wait)| (*wait, *task, *before)));
+        }
+        let softest = inside.iter().map(|(wait, ..)| *wait).min();
         let first = circle.iter().copied().min_by_key(|task| &draft.keys[*task]);
-        for task in circle.iter().copied().filter(|task| !hard || Some(*task) == first) {
-            for (before, wait) in inside(draft, task) {
-                if Some(wait) == softest {
+        for (wait, task, before) in inside.into_iter().filter(|(wait, ..)| Some(*wait) == softest) {
+            match wait {
+                Wait::Released => {
+                    knots.insert(before);
+                }
+                Wait::Needed if Some(task) != first => {}
+                _ => {
                     draft.waits[task].remove(&before);
                 }
             }
         }
     }
+    if knots.is_empty() { Ok(()) } else { Err(knots) }
 }
 
 /// The chain of tasks that takes longest, with its length in the unit of `seconds`, and whose objects it goes through.

@@ -6,7 +6,7 @@ use super::{
     diff::Diff,
     explain,
     fixed::{fixed, shadowed},
-    order,
+    order::{self, Knots},
     ownership::Found,
     removal::{Removal, Settled, removals},
     wishes::Wishes,
@@ -36,21 +36,30 @@ pub fn plan_over(kinds: &[&'static dyn AnyKind], graph: &DesiredGraph, snapshot:
     let refused = |w: &usize| undecidable[*w].is_some() || matches!(found[*w], Found::Refused(_));
     let undecided: HashSet<usize> = wishes.downstream((0..wishes.len()).filter(refused));
     let shadowed = shadowed(snapshot, &kinds);
-    let mut cascade = Cascade {
-        graph,
-        options,
-        fixed: fixed(&world, &wishes, options, &shadowed, &undecided),
-        world: &world,
-        wishes: &wishes,
-        undecidable,
-        found,
-        taken,
-        verdicts: (0..wishes.len()).map(|_| None).collect(),
+    let fixed = fixed(&world, &wishes, options, &shadowed, &undecided);
+    let mut knots = Knots::new();
+    // Each round replaces at least one object more, so it ends; the first is nearly always the last.
+    let (cascade, removals, tasks) = loop {
+        let mut cascade = Cascade {
+            graph,
+            options,
+            world: &world,
+            wishes: &wishes,
+            undecidable: &undecidable,
+            found: found.clone(),
+            fixed: &fixed,
+            knots: &knots,
+            taken: taken.clone(),
+            verdicts: (0..wishes.len()).map(|_| None).collect(),
+        };
+        cascade.run();
+        let settled = Settled::new(&cascade);
+        let removals = removals(&cascade, &settled, options, &shadowed);
+        match order::tasks(&cascade, &settled, &removals) {
+            Ok(tasks) => break (cascade, removals, tasks),
+            Err(more) => knots.extend(more),
+        }
     };
-    cascade.run();
-    let settled = Settled::new(&cascade);
-    let removals = removals(&cascade, &settled, options, &shadowed);
-    let tasks = order::tasks(&cascade, &settled, &removals);
     let gone = gone(&cascade);
     let mut steps = blind_steps(&cascade, snapshot, &kinds);
     steps.extend(removals.iter().map(|removal| removal_step(&world, removal)));

@@ -1,9 +1,6 @@
 //! The idempotency token of a create call. Must never depend on the run, or a re-run's create would make a twin.
 
-use crate::{
-    model::{Address, Doc, Identity, PhysicalId},
-    stack::names,
-};
+use crate::model::{Address, Doc, Identity, PhysicalId, hash};
 
 /// 63 characters of `[a-z0-9-]`, the most that FSx and IAM-shaped fields take.
 ///
@@ -16,7 +13,7 @@ pub fn token(identity: &Identity, address: &Address, kind: &str, want: &Doc, gon
     let Identity { account, region, stack } = identity;
     // One document, so that no separator can be forged by a name; its maps are sorted by serde_json.
     let what = serde_json::json!([account, region, stack, address.as_str(), kind, want, gone]);
-    format!("is-{}", names::hash(&what.to_string(), 60))
+    format!("is-{}", hash(&what.to_string(), 60))
 }
 
 #[cfg(test)]

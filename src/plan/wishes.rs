@@ -18,6 +18,8 @@ pub(super) struct Wishes<'a> {
     index: HashMap<&'a Address, usize>,
     /// Targets of links and of `after`, itself excepted.
     needs: Vec<Vec<usize>>,
+    /// Those of `needs` that a link asks for.
+    linked: Vec<HashSet<usize>>,
     needed_by: Vec<Vec<usize>>,
     /// A target that is no wish of the graph: a fault of the layer that wished.
     outside: Vec<Option<Address>>,
@@ -26,26 +28,25 @@ pub(super) struct Wishes<'a> {
 impl<'a> Wishes<'a> {
     /// The wishes that the options select.
     pub fn new(graph: &'a DesiredGraph, options: &Options, kinds: &Kinds) -> Self {
-        let mut targets: HashMap<&Address, BTreeSet<Address>> = HashMap::new();
         let selected: BTreeSet<&Address> = match options.only.is_empty() {
             true => graph.wishes.keys().collect(),
             false => closure(graph, &options.only),
         };
-        for (address, wish) in graph.wishes.iter().filter(|(address, _)| selected.contains(address)) {
-            targets.insert(address, needs(wish));
-        }
         let all: Vec<&Wish> = graph.wishes.values().filter(|wish| selected.contains(&wish.address)).collect();
         let index: HashMap<&Address, usize> = all.iter().enumerate().map(|(w, wish)| (&wish.address, w)).collect();
         let mut wishes = Wishes {
             kinds: all.iter().map(|wish| kinds.get(wish.address.kind()).copied()).collect(),
             needs: vec![vec![]; all.len()],
+            linked: vec![HashSet::new(); all.len()],
             needed_by: vec![vec![]; all.len()],
             outside: vec![None; all.len()],
             all,
             index,
         };
         for w in 0..wishes.all.len() {
-            for target in targets.remove(&wishes.all[w].address).unwrap_or_default() {
+            let wish = wishes.all[w];
+            wishes.linked[w] = linked(wish).iter().filter_map(|target| wishes.index.get(target).copied()).collect();
+            for target in needs(wish) {
                 match wishes.index.get(&target) {
                     Some(t) => {
                         wishes.needs[w].push(*t);
@@ -80,6 +81,11 @@ impl<'a> Wishes<'a> {
 
     pub fn needs(&self, w: usize) -> &[usize] {
         &self.needs[w]
+    }
+
+    /// True when a wish links to another, and does not only wait for it.
+    pub fn links(&self, w: usize, target: usize) -> bool {
+        self.linked[w].contains(&target)
     }
 
     pub fn outside(&self, w: usize) -> Option<&Address> {
@@ -135,8 +141,12 @@ impl<'a> Wishes<'a> {
     }
 }
 
+fn linked(wish: &Wish) -> BTreeSet<Address> {
+    links(&wish.doc).into_iter().map(|link| link.address).collect()
+}
+
 fn needs(wish: &Wish) -> BTreeSet<Address> {
-    let mut targets: BTreeSet<Address> = links(&wish.doc).into_iter().map(|link| link.address).collect();
+    let mut targets = linked(wish);
     targets.extend(wish.after.keys().cloned());
     targets.remove(&wish.address);
     targets

@@ -2,8 +2,7 @@
 
 use crate::{
     contract::{Demand, Field, Kind, Layer, Ownership, Patience, Phase, Readiness},
-    model::{Address, Link, Outputs, PhysicalId, Stamp, Tags, imagined_arn, imagined_region},
-    stack::names::hash,
+    model::{Address, Link, Outputs, PhysicalId, Stamp, Tags, hash, imagined_arn, imagined_region},
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

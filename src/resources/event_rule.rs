@@ -88,7 +88,7 @@ impl Kind for EventRule {
         Some(live.name.clone())
     }
     fn headline(want: &Desired) -> String {
-        want.description.clone()
+        if want.description.is_empty() { want.name.clone() } else { want.description.clone() }
     }
     fn check(want: &Desired) -> Vec<String> {
         let mut broken = vec![];

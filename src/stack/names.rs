@@ -1,14 +1,8 @@
 //! Every address and every AWS name that a stack derives, in one place, so that layers can link to each other and every name
 //! stays inside AWS's limits. Must never look anything up.
 
+pub use crate::model::hash;
 use crate::model::{Address, Identity};
-use sha2::{Digest, Sha256};
-
-/// Lower-case hex digits of a stable hash, `n` of them.
-pub fn hash(text: &str, n: usize) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>().chars().take(n).collect()
-}
 
 /// `text`, or its head and a stable hash of the whole when it is longer than `limit` characters.
 pub fn fit(text: &str, limit: usize) -> String {

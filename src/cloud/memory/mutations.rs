@@ -10,8 +10,7 @@ use super::{
 };
 use crate::{
     contract::{AnyKind, Change, Class, CloudError, Demand, Phase, Readiness},
-    model::{Doc, PhysicalId, Stamp, identifiers, links},
-    stack::names::hash,
+    model::{Doc, PhysicalId, Stamp, hash, identifiers, links},
 };
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! One file a check, each a pure function from the input to findings.
+//! One file a check, each a pure function from the input to findings. Must never ask a cloud: what a check needs is gathered
+//! before.
 
 mod access;
 mod account;

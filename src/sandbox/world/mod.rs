@@ -69,7 +69,7 @@ impl World {
     /// Hexadecimal digits in AWS's way, each time others, the same in every run: `0a3f…`, `n` of them.
     pub fn serial(&mut self, n: usize) -> String {
         self.serial += 1;
-        let digits = crate::stack::names::hash(&format!("{} {}", self.account, self.serial), n.saturating_sub(1));
+        let digits = crate::model::hash(&format!("{} {}", self.account, self.serial), n.saturating_sub(1));
         format!("0{digits}")
     }
 

@@ -2,7 +2,7 @@
 //! forget one while its object may still be coming.
 
 use super::{Context, Output, World};
-use crate::{sandbox::wire::Fault, stack::names::hash};
+use crate::{model::hash, sandbox::wire::Fault};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
