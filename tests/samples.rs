@@ -246,7 +246,8 @@ pub fn settled(graph: &DesiredGraph, before: &Snapshot) -> Snapshot {
             let kind = resources::kind(wish.address.kind()).unwrap();
             let mut want = wish.doc.clone();
             let find = |address: &Address, output: &str| outputs.get(address)?.get(output).cloned();
-            if !resolve(&mut want, &find) {
+            let needed = graph.needs(&wish.address);
+            if !resolve(&mut want, &find) || !needed.iter().all(|need| outputs.contains_key(need)) {
                 return true;
             }
             let mut tags = graph.tags.clone();
@@ -264,7 +265,11 @@ pub fn settled(graph: &DesiredGraph, before: &Snapshot) -> Snapshot {
             all.push(live);
             false
         });
-        assert!(left.len() < before, "links in a circle: {:?}", left.iter().map(|w| &w.address).collect::<Vec<_>>());
+        assert!(
+            left.len() < before,
+            "needs in a circle, or no wishes: {:?}",
+            left.iter().map(|w| &w.address).collect::<Vec<_>>()
+        );
     }
     snapshot
 }

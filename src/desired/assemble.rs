@@ -59,34 +59,28 @@ fn tags(spec: &Spec, identity: &Identity) -> Tags {
 
 /// Control plane, then network and roles of pods, then nodes, then what runs on nodes. No link says so.
 fn order(graph: &mut DesiredGraph, spec: &Spec, choices: &Choices, catalog: &Catalog) {
-    let groups: Vec<Address> = graph.wishes.keys().filter(|address| address.kind() == "node-group").cloned().collect();
-    for address in &groups {
-        let Some(group) = graph.wishes.get_mut(address) else { continue };
-        for (addon, why) in BEFORE_NODES {
-            group.after(names::addon(addon), why);
-        }
-        group.after(names::node_entry(), "EKS would make the entry itself, and ours would collide with it");
-    }
-    for group in choices.classes.values().flat_map(|class| &class.groups) {
-        let Some(wish) = graph.wishes.get_mut(&names::node_group(&group.name)) else { continue };
-        for (need, why) in way_out(spec, &group.zones.value) {
-            wish.after(need, why);
-        }
-    }
     // Nodes without taints: the only ones that the pods of add-ons can run on.
-    let plain =
-        |class: &&crate::stack::NodeClass| class.provisioner == Provisioner::Managed && !is_accelerated(class, catalog);
-    let system: Vec<Address> = spec
-        .node_classes
-        .iter()
-        .filter(plain)
-        .filter_map(|class| choices.classes.get(&class.name))
-        .flat_map(|class| class.groups.iter().map(|group| names::node_group(&group.name)))
-        .filter(|address| groups.contains(address))
-        .collect();
-    let first = |address: &Address| BEFORE_NODES.iter().any(|(addon, _)| names::addon(addon) == *address);
-    for (address, wish) in graph.wishes.iter_mut().filter(|(address, _)| address.kind() == "addon") {
-        for group in system.iter().filter(|_| !first(address)) {
+    let mut system: Vec<Address> = vec![];
+    for class in spec.node_classes.iter().filter(|class| class.provisioner == Provisioner::Managed) {
+        for group in choices.classes.get(&class.name).into_iter().flat_map(|class| &class.groups) {
+            let address = names::node_group(&group.name);
+            let Some(wish) = graph.wishes.get_mut(&address) else { continue };
+            for (addon, why) in BEFORE_NODES {
+                wish.after(names::addon(addon), why);
+            }
+            wish.after(names::node_entry(), "EKS would make the entry itself, and ours would collide with it");
+            for (route, why) in way_out(spec, &group.zones.value) {
+                wish.after(route, why);
+            }
+            if !is_accelerated(class, catalog) {
+                system.push(address);
+            }
+        }
+    }
+    let early = |address: &Address| BEFORE_NODES.iter().any(|(addon, _)| names::addon(addon) == *address);
+    let late = graph.wishes.iter_mut().filter(|(address, _)| address.kind() == "addon" && !early(address));
+    for (_, wish) in late {
+        for group in &system {
             wish.after(group.clone(), "its pods need a node that takes them, or it stays DEGRADED");
         }
     }

@@ -33,6 +33,8 @@ impl Kind for InstanceProfile {
     const LAYER: Layer = Layer::Identity;
     const OWNERSHIP: Ownership = Ownership::ByName;
     const PATIENCE: Patience = Patience::INSTANT;
+    // Karpenter's instances act with it to their end, and they are gone before the cluster.
+    const DELETED_AFTER: &'static [&'static str] = &["cluster"];
     const FIELDS: &'static [Field] = &[
         Field::immutable("/name"),
         Field::immutable("/path"),

@@ -69,6 +69,8 @@ impl Kind for Role {
     // GetResources returns no roles: they are listed by their path, whose last parts are the stack's.
     const OWNERSHIP: Ownership = Ownership::ByName;
     const PATIENCE: Patience = Patience::INSTANT;
+    // Controllers clean up with it until their association goes, and that waits for the nodes.
+    const DELETED_AFTER: &'static [&'static str] = &["pod-identity"];
     const FIELDS: &'static [Field] = &[
         Field::immutable("/name"),
         // IAM has no call that moves a role.

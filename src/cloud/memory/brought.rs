@@ -45,6 +45,7 @@ impl Brought {
             }
         }
         self.others.extend(spec.iam.cluster_role.iter().chain(&spec.iam.node_role).cloned());
+        self.others.extend(spec.cluster.access.iter().map(|access| access.principal.clone()));
         let bucket = spec.weights.as_ref().and_then(|weights| weights.bucket.as_ref()).filter(|bucket| !bucket.create);
         if let Some(name) = bucket.and_then(|bucket| bucket.name.as_ref()) {
             self.buckets.entry(name.clone()).or_insert_with(|| spec.region.clone());

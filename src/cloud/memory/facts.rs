@@ -9,13 +9,15 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
+/// ARN of who calls.
+pub(super) fn caller(inner: &Inner) -> String {
+    inner.scenario.principal.replace("ACCOUNT", &inner.world.account)
+}
+
 pub(super) fn answer(inner: &Inner, fact: &Fact, now: Moment) -> Result<Answer, CloudError> {
     let (world, scenario, catalog) = (&inner.world, &inner.scenario, &inner.catalog);
     Ok(match fact {
-        Fact::Caller => Answer::Caller(Caller {
-            account: world.account.clone(),
-            principal: scenario.principal.replace("ACCOUNT", &world.account),
-        }),
+        Fact::Caller => Answer::Caller(Caller { account: world.account.clone(), principal: caller(inner) }),
         Fact::CallerAddress => Answer::CallerAddress(scenario.caller_address.clone()),
         Fact::Zones => {
             Answer::Zones(zones(inner)?.into_iter().zip('a'..).map(|(id, letter)| named(inner, id, letter)).collect())

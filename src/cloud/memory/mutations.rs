@@ -4,7 +4,7 @@
 use super::{
     account::Inner,
     births,
-    facts::{counts, refused},
+    facts::{caller, counts, refused},
     nodes,
     world::{Made, Moment, Object},
 };
@@ -246,6 +246,7 @@ fn targets_stand(inner: &Inner, call: &str, want: &Doc, now: Moment) -> Result<(
     for (path, value) in identifiers(want) {
         let Some(target) = inner.world.living(now).find(|object| object.offers(&value)) else {
             if inner.world.brought.knows(&value)
+                || value == caller(inner)
                 || inner.scenario.brought_appears && !inner.world.retired.contains(&value)
             {
                 continue;
