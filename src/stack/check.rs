@@ -31,6 +31,12 @@ pub(super) fn document(root: &Node, found: &mut Diagnostics) -> Checked {
     Checked { root: fields, places: checker.places, broken: checker.broken }
 }
 
+/// A single value against its shape, for values that stand in no file.
+#[cfg(test)]
+pub(super) fn value(shape: &'static Shape, node: &Node, found: &mut Diagnostics) {
+    Checker { found, places: Places::default(), broken: Broken::default() }.value(shape, node, "", "example");
+}
+
 struct Checker<'a> {
     found: &'a mut Diagnostics,
     places: Places,
@@ -141,7 +147,7 @@ impl Checker<'_> {
                     .enumerate()
                     .map(|(index, node)| {
                         let at = format!("{path}/{index}");
-                        self.places.0.insert(at.clone(), node.place);
+                        self.places.0.insert(at.clone(), item_place(node));
                         self.item(item, node, &at, key)
                     })
                     .collect(),
@@ -239,6 +245,14 @@ fn same_form(shape: &Shape, kind: &Kind) -> bool {
 fn entry_place(entry: &Entry) -> Place {
     let (key, value) = (entry.key_place, entry.value.place);
     if value.line == key.line && value.end > key.end { Place { end: value.end, ..key } } else { key }
+}
+
+/// Of a mapping its first entry: a list's item has no name of its own.
+fn item_place(node: &Node) -> Place {
+    match &node.kind {
+        Kind::Map(entries) => entries.first().map_or(node.place, entry_place),
+        _ => node.place,
+    }
 }
 
 /// `/nodeClasses/1/efa` as people write it: `nodeClasses[1].efa`.

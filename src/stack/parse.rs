@@ -4,7 +4,7 @@ use super::check;
 use super::diagnostic::{Diagnostic, Diagnostics, Place, Severity};
 use super::tree::{self, Lines};
 use super::value::Places;
-use super::{Spec, read, syntax};
+use super::{Spec, read, rules, syntax};
 use crate::catalog::Catalog;
 use std::io;
 
@@ -80,9 +80,11 @@ pub fn parse(
         let before = found.list.len();
         let mut checked = check::document(document, &mut found);
         let spec = read::spec(&mut checked, catalog, read_config, &mut found);
+        rules::judge(&spec, &checked, catalog, &mut found);
         let warnings = found.list[before..].iter().filter(|found| found.severity == Severity::Warning);
         parsed.push(Parsed { spec, warnings: warnings.cloned().collect(), places: checked.places });
     }
+    rules::twice(&parsed, &mut found);
     if found.errors() + found.dropped > 0 { Err(found.in_order()) } else { Ok(parsed) }
 }
 

@@ -92,32 +92,18 @@ fn words(shape: &Shape) -> Option<Vec<&'static str>> {
 }
 
 pub(super) fn text(format: &Format, text: &str) -> Result<(), Wrong> {
-    if format.pattern.is_empty() {
-        return Ok(());
-    }
-    let pattern = Regex::new(format.pattern).expect("a test compiles every pattern of the table");
-    if pattern.is_match(text) {
+    if format.admits(text) {
         return Ok(());
     }
     let shown = shorten(text);
-    if format.what == "a zone id" {
-        if let Some(region) = letters(text) {
-            return Err(wrong(
-                "zone-letter",
-                format!("`{shown}` is a zone by letter, and letters differ from account to account"),
-                "write the zone's id, like `usw2-az2`",
-            )
-            .with(format!("`aws ec2 describe-availability-zones --region {region}` shows the id of each letter")));
-        }
+    if format.what == "a zone id"
+        && let Some(region) = letters(text)
+    {
+        let message = format!("`{shown}` is a zone by letter, and letters differ from account to account");
+        let lookup = format!("`aws ec2 describe-availability-zones --region {region}` shows the id of each letter");
+        return Err(wrong("zone-letter", message, format!("write the zone's id, like `usw2-az2`; {lookup}")));
     }
     Err(wrong("format", format!("`{shown}` is not {}", format.what), format.way_out))
-}
-
-impl Wrong {
-    fn with(mut self, more: String) -> Self {
-        self.label = format!("{}; {more}", self.label);
-        self
-    }
 }
 
 /// The region of `us-west-2a` or `us-west-2-lax-1a`.
@@ -169,6 +155,9 @@ pub(super) fn json(scalar: &Scalar) -> serde_json::Value {
         if let Ok(value) = text.parse::<i64>() {
             return value.into();
         }
+        if let Some(value) = whole(text) {
+            return value.into();
+        }
         if let Some(value) = number(text) {
             return value.into();
         }
@@ -214,4 +203,11 @@ pub(super) fn duration(seconds: u64) -> String {
         s if s > 0 && s.is_multiple_of(60) => format!("{}m", s / 60),
         s => format!("{s}s"),
     }
+}
+
+/// True for what YAML's core schema, and the older one of other readers, takes for text without quotes.
+pub(super) fn is_text(text: &str) -> bool {
+    let word = text.to_ascii_lowercase();
+    let older = matches!(word.as_str(), "null" | "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n");
+    !older && number(text).is_none() && whole(text).is_none()
 }

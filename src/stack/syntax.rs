@@ -1,10 +1,19 @@
 //! Text that is no YAML, in words: what is wrong and what to write instead. Must never look at a field's meaning.
 
 use super::diagnostic::{Diagnostic, Place};
+use super::tree::Lines;
 use granit_parser::ErrorKind;
 
 /// `place` is where the parser gave up; the real cause may stand before it.
-pub(super) fn diagnostic(text: &str, place: Place, kind: &ErrorKind) -> Diagnostic {
+pub(super) fn diagnostic(lines: &Lines<'_>, text: &str, place: Place, kind: &ErrorKind) -> Diagnostic {
+    if let Some((at, open)) = open_bracket(text, place.start)
+        && lines.place(at, at + 1).line < place.line
+        && kind != &ErrorKind::RecursionLimitExceeded
+    {
+        let message = format!("`{open}` is never closed");
+        let found = Diagnostic::error("unclosed-bracket", lines.place(at, at + 1), message, "add the closing bracket");
+        return found.related(place, "here it is too late");
+    }
     let say = |rule, message: String, label: &str| Diagnostic::error(rule, place, message, label);
     let line = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
     let line = text[line..].lines().next().unwrap_or("");
@@ -61,6 +70,30 @@ pub(super) fn diagnostic(text: &str, place: Place, kind: &ErrorKind) -> Diagnost
         );
     }
     found
+}
+
+/// The innermost bracket of flow style that is open at a place; quotes and comments hold none.
+fn open_bracket(text: &str, until: usize) -> Option<(usize, char)> {
+    let mut open = Vec::new();
+    let mut quote = None;
+    let mut before = '\n';
+    let mut chars = text.char_indices().take_while(|(at, _)| *at < until).peekable();
+    while let Some((at, c)) = chars.next() {
+        match (quote, c) {
+            (Some('"'), '\\') => drop(chars.next()),
+            (Some(q), c) if q == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') if !before.is_alphanumeric() => quote = Some(c),
+            (None, '#') if before.is_whitespace() => while chars.next_if(|(_, c)| *c != '\n').is_some() {},
+            // In block style a bracket inside a plain text opens nothing.
+            (None, '[' | '{') if !open.is_empty() || before.is_whitespace() => open.push((at, c)),
+            (None, ']' | '}') => drop(open.pop()),
+            (None, '-') if before == '\n' && text[at..].starts_with("---") => open.clear(),
+            _ => {}
+        }
+        before = c;
+    }
+    open.pop()
 }
 
 /// The first character that no YAML file may hold; such a file is usually not text.

@@ -77,14 +77,14 @@ pub(super) fn documents(text: &str, env: &dyn Fn(&str) -> Option<String>, found:
             Ok((event, span)) => grower.event(event, span),
             Err(error) => {
                 let place = grower.lines.at_marker(error.marker());
-                grower.found.push(syntax::diagnostic(text, place, error.kind()));
+                grower.found.push(syntax::diagnostic(&grower.lines, text, place, error.kind()));
                 grower.state = State { broken: true, ..State::default() };
                 match parser.proceed_next_document() {
                     Ok(true) => Ok(()),
                     Ok(false) => Err(Stop),
                     Err(error) => {
                         let place = grower.lines.at_marker(error.marker());
-                        grower.found.push(syntax::diagnostic(text, place, error.kind()));
+                        grower.found.push(syntax::diagnostic(&grower.lines, text, place, error.kind()));
                         Err(Stop)
                     }
                 }

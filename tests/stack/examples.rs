@@ -19,7 +19,7 @@ fn every_example_uses_types_that_its_region_offers() {
         let spec = one(&text).spec;
         for name in spec.node_classes.iter().flat_map(|class| &class.instance_types) {
             let known = catalog.instance_type(name).unwrap_or_else(|| panic!("{stem}: {name}"));
-            let regions = known.regions.as_ref().map_or(true, |all| all.contains(&spec.region));
+            let regions = known.regions.as_ref().is_none_or(|all| all.contains(&spec.region));
             assert!(regions, "{stem}: {name} is not offered in {}", spec.region);
         }
     }

@@ -1,6 +1,10 @@
 //! Stack files as people write them, and as nobody should.
 
+mod cases;
 mod examples;
+mod explained;
+mod hostile;
+mod reading;
 
 use infer_stack::catalog::Catalog;
 use infer_stack::stack::{Diagnostics, Parsed, parse, render};

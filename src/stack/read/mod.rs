@@ -4,7 +4,7 @@ mod nodes;
 mod serving;
 mod top;
 
-pub(super) use nodes::accelerated;
+pub(super) use nodes::{SYSTEM, accelerated};
 
 use super::Spec;
 use super::check::{Checked, readable};

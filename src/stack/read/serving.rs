@@ -1,7 +1,7 @@
 //! The serving, with the defaults that depend on the model and on what its class holds. Must never choose a class among several.
 
 use super::{Reader, accelerated};
-use crate::catalog::{Catalog, ModelShape};
+use crate::catalog;
 use crate::stack::fit;
 use crate::stack::value::Fields;
 use crate::stack::*;
@@ -14,7 +14,7 @@ const UTILIZATION: f64 = 0.92;
 impl Reader<'_> {
     pub(super) fn serving(&mut self, fields: &Fields, classes: &[NodeClass]) -> Serving {
         let model = self.model(fields);
-        let longest = shape_of(self.catalog, &model).map_or(MAX_MODEL_LEN, |shape| shape.max_context);
+        let longest = fit::shape_of(self.catalog, &model).map_or(MAX_MODEL_LEN, |shape| shape.max_context);
         let engine = fields.object("engine");
         let mut serving = Serving {
             model,
@@ -56,7 +56,13 @@ impl Reader<'_> {
         let path = config.owned("config").unwrap_or_default();
         let text = match (self.read_config)(&path) {
             _ if path.is_empty() => String::new(),
-            Ok(text) => text,
+            Ok(text) => {
+                if let Err(error) = catalog::model_from_config(&path, &text) {
+                    let label = "expected the config.json of a language model, as on the Hugging Face hub".to_owned();
+                    self.refuse("/serving/model/config", "model-config", format!("`{path}` {error}"), label);
+                }
+                text
+            }
             Err(error) => {
                 let label = "a path from the directory of the stack file to a Hugging Face config.json".to_owned();
                 self.refuse("/serving/model/config", "model-config", format!("can't read `{path}`: {error}"), label);
@@ -100,9 +106,9 @@ impl Reader<'_> {
         let held = classes
             .iter()
             .find(|class| class.name == serving.node_class)
-            .and_then(|class| fit::replicas_held(self.catalog, serving, class));
+            .and_then(|class| Some(fit::replicas_held(&fit::budget(self.catalog, serving, class)?, class.nodes.max)));
         let max = said("max").unwrap_or_else(|| held.unwrap_or(1).max(said("min").unwrap_or(1)).max(1));
-        Replicas { min: said("min").unwrap_or(1).min(max), max }
+        Replicas { min: said("min").unwrap_or(max.min(1)), max }
     }
 
     fn autoscaling(&mut self, fields: Option<&Fields>, replicas: Replicas) -> Option<Autoscaling> {
@@ -126,13 +132,5 @@ impl Reader<'_> {
             allowed_cidrs: fields.texts("allowedCidrs").unwrap_or_default(),
             api_key_secret: fields.owned("apiKeySecret"),
         }
-    }
-}
-
-/// What is known of the model; `None` for a name that the catalogue lacks.
-pub(super) fn shape_of(catalog: &Catalog, model: &Model) -> Option<ModelShape> {
-    match model {
-        Model::Named(name) => catalog.model(name).cloned(),
-        Model::Config { .. } => None,
     }
 }

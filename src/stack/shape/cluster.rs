@@ -137,7 +137,7 @@ pub(super) static IAM: Object = Object {
         Field::optional(
             "path",
             Shape::Text(&formats::IAM_PATH),
-            "/",
+            "the root, `/`",
             "/platform/",
             "Path in front of `infer-stack/<region>/<stack>/`.",
         ),

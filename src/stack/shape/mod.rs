@@ -8,6 +8,9 @@ mod serving;
 mod stack;
 mod weights;
 
+use regex_lite::Regex;
+use std::sync::OnceLock;
+
 pub(super) use nodes::NODE_CLASS;
 pub(super) use stack::STACK;
 
@@ -45,6 +48,14 @@ pub(super) struct Format {
     pub pattern: &'static str,
     /// How to write it.
     pub way_out: &'static str,
+    compiled: OnceLock<Regex>,
+}
+
+impl Format {
+    pub fn admits(&self, text: &str) -> bool {
+        let compile = || Regex::new(self.pattern).expect("a test compiles every pattern of the table");
+        self.pattern.is_empty() || self.compiled.get_or_init(compile).is_match(text)
+    }
 }
 
 pub(super) struct Object {
@@ -100,7 +111,7 @@ impl Shape {
             Shape::Whole { min, max } => format!("a whole number from {min} to {max}"),
             Shape::Number { above, max } if *max == f64::MAX => format!("a number above {above}"),
             Shape::Number { above, max } => format!("a number above {above}, at most {max}"),
-            Shape::Word(words) => one_of(words.iter().map(|(word, _)| format!("`{word}`"))),
+            Shape::Word(_) => one_of(self.choices()),
             Shape::Object(object) => {
                 let keys = object.fields.iter().map(|field| format!("`{}`", field.key)).collect::<Vec<_>>();
                 match keys.len() {
@@ -111,13 +122,20 @@ impl Shape {
             Shape::List(item) => format!("a list, each item {}", item.expected()),
             Shape::Map(key, value) => format!("a mapping from {} to {}", key.what, value.expected()),
             Shape::Json => "any value".into(),
-            Shape::Either(shapes) => one_of(shapes.iter().map(Shape::expected)),
+            Shape::Either(_) => one_of(self.choices()),
+        }
+    }
+
+    fn choices(&self) -> Vec<String> {
+        match self {
+            Shape::Word(words) => words.iter().map(|(word, _)| format!("`{word}`")).collect(),
+            Shape::Either(shapes) => shapes.iter().flat_map(Shape::choices).collect(),
+            other => vec![other.expected()],
         }
     }
 }
 
-fn one_of(what: impl Iterator<Item = String>) -> String {
-    let mut all = what.collect::<Vec<_>>();
+fn one_of(mut all: Vec<String>) -> String {
     match all.pop() {
         Some(last) if !all.is_empty() => format!("{} or {last}", all.join(", ")),
         only => only.unwrap_or_default(),

@@ -185,7 +185,7 @@ static VOLUME: Object = Object {
             Shape::Text(&formats::SIZE),
             "100Gi; 500Gi on accelerated classes",
             "500Gi",
-            "Its size.",
+            "Size of the volume.",
         ),
         Field::optional(
             "type",
@@ -248,8 +248,8 @@ static TAINT: Object = Object {
     name: "Taint",
     doc: "A Kubernetes taint.",
     fields: &[
-        Field::required("key", Shape::Text(&formats::LABEL_KEY), "nvidia.com/gpu", "Its key."),
-        Field::optional("value", Shape::Text(&formats::LABEL_VALUE), "none", "present", "Its value."),
+        Field::required("key", Shape::Text(&formats::LABEL_KEY), "nvidia.com/gpu", "Key of the taint."),
+        Field::optional("value", Shape::Text(&formats::LABEL_VALUE), "none", "present", "Value of the taint."),
         Field::required(
             "effect",
             Shape::Word(&[

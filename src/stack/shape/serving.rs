@@ -76,7 +76,7 @@ pub(super) static SERVING: Object = Object {
         Field::optional(
             "autoscaling",
             Shape::Object(&AUTOSCALING),
-            "the values below where replicas can vary, else none",
+            "none where replicas can't vary, else { waitingRequests: 5, scaleDownAfter: 10m }",
             "{ waitingRequests: 5, scaleDownAfter: 10m }",
             "When replicas come and go.",
         ),

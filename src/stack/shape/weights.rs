@@ -28,7 +28,7 @@ pub(super) static WEIGHTS: Object = Object {
         Field::optional(
             "fsx",
             Shape::Object(&FSX),
-            "1200Gi at 250 MB/s a TiB",
+            "none; with source fsx 1200Gi at 250 MB/s a TiB",
             "{ capacity: 4800Gi, throughput: 250 }",
             "The file system; read only with source fsx.",
         ),
@@ -61,7 +61,7 @@ static BUCKET: Object = Object {
             Shape::Text(&formats::BUCKET),
             "derived from stack, account and region",
             "my-weights",
-            "Its name.",
+            "Name of the bucket.",
         ),
         Field::optional(
             "create",
