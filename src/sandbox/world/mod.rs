@@ -5,6 +5,7 @@ mod context;
 pub mod ec2;
 mod filter;
 pub mod limits;
+pub mod network;
 mod page;
 pub mod tags;
 mod time;
@@ -27,7 +28,7 @@ pub type Handler = fn(&mut World, &Context) -> Result<Output, Fault>;
 pub type Table = &'static [(&'static str, &'static str, Handler)];
 
 /// Every area's table. An operation that stands in none answers as AWS does to an unknown action.
-static TABLES: &[Table] = &[tags::TABLE];
+static TABLES: &[Table] = &[tags::TABLE, network::TABLE];
 
 /// Everything that exists. Areas keep their own state; what several areas need is here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -41,6 +42,7 @@ pub struct World {
     tokens: tokens::Remembered,
     /// Every object of EC2 with its tags, whatever its area.
     pub(super) ec2_objects: tags::Registry,
+    network: network::Network,
 }
 
 impl World {
@@ -53,6 +55,7 @@ impl World {
             due: BTreeMap::new(),
             tokens: tokens::Remembered::default(),
             ec2_objects: tags::Registry::default(),
+            network: network::Network::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What happens by itself: deeds that are due at a moment. Must never be driven by anything but the moments of calls, so that
 //! the same calls at the same moments make the same world.
 
-use super::World;
+use super::{World, network};
 use serde::{Deserialize, Serialize};
 
 /// Milliseconds since 1970.
@@ -9,13 +9,16 @@ pub type Moment = i64;
 
 /// Something that a service does later, by itself. Each area adds its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Deed {}
+pub enum Deed {
+    Network(network::Deed),
+}
 
 impl World {
     /// Lets a deed happen `seconds` from now.
     pub fn later(&mut self, seconds: f64, deed: Deed) {
         let at = self.now.saturating_add((seconds * 1000.0) as Moment);
-        let order = self.due.keys().next_back().map_or(0, |(_, order)| order + 1);
+        let same = self.due.range((at, 0)..=(at, u64::MAX)).next_back();
+        let order = same.map_or(0, |((_, order), _)| order + 1);
         self.due.insert((at, order), deed);
     }
 
@@ -35,6 +38,8 @@ impl World {
     }
 
     fn happen(&mut self, deed: Deed) {
-        match deed {}
+        match deed {
+            Deed::Network(deed) => network::happen(self, deed),
+        }
     }
 }
