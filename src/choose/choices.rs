@@ -1,6 +1,6 @@
 //! What was left open by the file and is now decided, as plain data. Must never hold a choice without a reason.
 
-use crate::model::PhysicalId;
+use crate::{model::PhysicalId, sizing::Budget};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -54,6 +54,8 @@ pub struct Choices {
     pub bucket: Option<Choice<String>>,
     /// Subnet zone of the file system, where there is one.
     pub file_system_zone: Option<Choice<String>>,
+    /// How the model lies on its nodes; `None` without serving, or where model or instance type are not known.
+    pub sizing: Option<Choice<Budget>>,
     pub offers: Vec<Offer>,
 }
 

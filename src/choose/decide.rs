@@ -12,7 +12,8 @@ use crate::{
     contract::Class,
     model::{Identity, NEVER},
     observed::Snapshot,
-    stack::{Efa, Expires, NatGateways, Network, NodeClass, Spec, WeightSource, names},
+    sizing::{Budget, Verdict, gigabytes},
+    stack::{Efa, Expires, NatGateways, Network, NodeClass, Spec, WeightSource, fit, names},
 };
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
@@ -84,6 +85,7 @@ pub fn choose(
         expires: expires(spec, &world, circumstances)?,
         classes,
         bucket: bucket(spec, &world, identity),
+        sizing: sizing(spec, catalog),
         offers,
     })
 }
@@ -282,4 +284,33 @@ fn file_system_zone(
         }
         None => network.value.first().map(|zone| Choice::new(zone, "it is the first zone of the network")),
     }
+}
+
+fn sizing(spec: &Spec, catalog: &Catalog) -> Option<Choice<Budget>> {
+    let serving = spec.serving.as_ref()?;
+    let class = spec.node_classes.iter().find(|class| class.name == serving.node_class)?;
+    let budget = fit::budget(catalog, serving, class)?;
+    let because = match &budget.verdict {
+        Verdict::Fits => format!(
+            "{} of weights and {} of overhead leave {} of KV cache, {} conversations of {} tokens",
+            gigabytes(budget.weights_bytes),
+            gigabytes(budget.overhead_bytes),
+            gigabytes(budget.kv_budget_bytes),
+            budget.sequences,
+            thousands(serving.max_model_len),
+        ),
+        other => other.to_string(),
+    };
+    Some(Choice::new(budget, because))
+}
+
+/// `8,192`
+fn thousands(n: u32) -> String {
+    let digits = n.to_string();
+    let head = digits.len() % 3;
+    let (first, rest) = digits.split_at(head);
+    let rest = rest.as_bytes().chunks(3).map(|three| String::from_utf8_lossy(three).into_owned());
+    let groups: Vec<String> =
+        Some(first.to_owned()).filter(|first| !first.is_empty()).into_iter().chain(rest).collect();
+    groups.join(",")
 }

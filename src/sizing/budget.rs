@@ -9,6 +9,7 @@ use super::{
     parallel::{MOST_STAGES, Parallelism, Refusal, check, tensor_sizes},
 };
 use crate::catalog::{AcceleratorKind, Attention, InstanceType, IntraNodeLink, ModelShape, Precision};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What is to be served.
@@ -48,7 +49,8 @@ impl From<&InstanceType> for Node {
 }
 
 /// What one replica takes and holds. All bytes are of the whole replica, over all its devices.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Budget {
     pub tensor: u32,
     pub pipeline: u32,
@@ -84,7 +86,8 @@ impl Budget {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Verdict {
     Fits,
     /// Weights, overhead and one sequence of the greatest length need so many bytes more, over the whole replica.
@@ -111,7 +114,8 @@ pub fn gigabytes(bytes: u64) -> String {
 }
 
 /// What is worth knowing of a budget that may well fit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Note {
     /// The node's devices have no direct links.
     TensorOverPcie {

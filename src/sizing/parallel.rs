@@ -2,6 +2,7 @@
 //! after every layer.
 
 use crate::catalog::{Attention, ModelShape};
+use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parallelism {
@@ -18,7 +19,8 @@ pub enum Parallelism {
 pub const MOST_STAGES: u32 = 8;
 
 /// A split that can't be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "camelCase")]
 pub enum Refusal {
     #[error("the instance type has no accelerators")]
     NoAccelerators,

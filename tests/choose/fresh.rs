@@ -212,3 +212,18 @@ fn what_is_asked_is_what_choosing_needs() {
             .any(|fact| matches!(fact, Fact::AddonVersions { cluster_version, .. } if cluster_version == "1.34"))
     );
 }
+
+#[test]
+fn parallelism_is_explained_by_memory() {
+    let mut case = crate::preflight::case::Case::of("llama-70b", "ready");
+    case.spec.serving.as_mut().unwrap().max_model_len = 8192;
+    case.spec.serving.as_mut().unwrap().gpu_memory_utilization = 0.9;
+    let sizing = case.made().choices.sizing.unwrap();
+    assert_eq!((sizing.value.tensor, sizing.value.pipeline), (8, 1));
+    assert_eq!(
+        sizing.because,
+        "141 GB of weights and 82 GB of overhead leave 464 GB of KV cache, 172 conversations of 8,192 tokens"
+    );
+    case.spec.serving = None;
+    assert_eq!(case.made().choices.sizing, None);
+}
