@@ -6,7 +6,7 @@ use super::{
 };
 use crate::samples::*;
 use infer_stack::{
-    contract::{AnyKind, Change, Demand, Layer, Phase, Readiness, leaves},
+    contract::{AnyKind, Change, Demand, Layer, Phase, Readiness},
     desired::DesiredGraph,
     model::{Address, Doc, RESOURCE, Stamp, Tags, resolve},
     observed::Sight,
@@ -93,45 +93,6 @@ pub fn stamp(kind: &dyn AnyKind) -> Stamp {
 fn resolved(mut doc: Doc) -> Doc {
     assert!(resolve(&mut doc, &|address, output| Some(format!("{}-{output}", address.as_str().replace('.', "-")))));
     doc
-}
-
-#[test]
-fn every_leaf_of_a_kind_has_exactly_one_field() {
-    for kind in kinds() {
-        for sample in kind.samples() {
-            let fields = kind.fields(&sample).unwrap();
-            for leaf in leaves(&sample) {
-                assert_eq!(fields.iter().filter(|field| field.covers(&leaf)).count(), 1, "{} {leaf}", kind.name());
-            }
-            for field in &fields {
-                let covers = kind.samples().iter().any(|sample| leaves(sample).iter().any(|leaf| field.covers(leaf)));
-                assert!(covers, "{}: {} is of no wish", kind.name(), field.at);
-            }
-        }
-    }
-}
-
-#[test]
-fn a_kind_as_aws_shows_it_projects_to_its_wish() {
-    for kind in kinds() {
-        for sample in kind.samples() {
-            let (want, stamp) = (resolved(sample), stamp(kind));
-            let id = kind.imagine_id(&want, "a1b2c3d4e5f60718").unwrap();
-            for phase in [Phase::Coming, Phase::There, Phase::Changing, Phase::Going] {
-                let look = kind.look(&kind.imagine(&want, &id, &stamp, phase).unwrap()).unwrap();
-                assert_eq!(look.projected, want, "{}", kind.name());
-                assert_eq!(look.id, id);
-                assert_eq!(look.outputs["id"], id);
-                assert_eq!(look.name, kind.wished_name(&want).unwrap(), "{}", kind.name());
-                assert_eq!(look.claims, Some(stamp.address.clone()));
-                if phase == Phase::There {
-                    assert_eq!(look.ready, Readiness::Ready, "{}", kind.name());
-                    assert!(!look.going && !look.gone);
-                }
-            }
-            assert_eq!(kind.check(&want).unwrap(), Vec::<String>::new(), "{}", kind.name());
-        }
-    }
 }
 
 #[test]

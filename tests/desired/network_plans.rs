@@ -1,53 +1,18 @@
 //! What plans make of the network: what is made, moved and deleted, and in which order.
 
-use super::network::{graph, made, with};
-use crate::samples::{identity, nothing};
+use super::{
+    network::{graph, made, with},
+    settled::all_live,
+};
+use crate::samples::identity;
 use infer_stack::{
-    contract::Phase,
     desired::{DesiredGraph, names},
-    model::{Address, Doc, REGION, RESOURCE, STACK, Stamp, Tags, resolve},
-    observed::{Live, Sight, Snapshot, live},
+    model::{Address, Doc, REGION, STACK, Tags},
+    observed::Sight,
     plan::{Action, Options, Plan, Verb, plan},
     resources,
     stack::{NatGateways, Spec},
 };
-use std::collections::BTreeMap;
-
-/// The graph's wishes as AWS shows them once all are made.
-fn all_live(graph: &DesiredGraph) -> Snapshot {
-    let mut outputs: BTreeMap<Address, BTreeMap<String, String>> = BTreeMap::new();
-    let mut snapshot = nothing();
-    for kind in resources::KINDS {
-        snapshot.sights.insert(kind.name().to_owned(), Sight::Seen(vec![]));
-    }
-    while outputs.len() < graph.wishes.len() {
-        let before = outputs.len();
-        for (address, wish) in graph.wishes.iter() {
-            let mut want = wish.doc.clone();
-            let known = resolve(&mut want, &|target, output| outputs.get(target)?.get(output).cloned());
-            if !known || outputs.contains_key(address) {
-                continue;
-            }
-            let seen = imagined(address, &want, outputs.len());
-            outputs.insert(address.clone(), seen.look.outputs.clone());
-            if let Some(Sight::Seen(all)) = snapshot.sights.get_mut(address.kind()) {
-                all.push(seen);
-            }
-        }
-        assert!(outputs.len() > before, "a circle of links");
-    }
-    snapshot
-}
-
-fn imagined(address: &Address, want: &Doc, serial: usize) -> Live {
-    let kind = resources::kind(address.kind()).unwrap();
-    let id = kind.imagine_id(want, &format!("{serial:016x}")).unwrap();
-    let tag = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-    let tags =
-        Tags::from([tag(STACK, &identity().stack), tag(REGION, &identity().region), tag(RESOURCE, address.as_str())]);
-    let stamp = Stamp { address: address.clone(), tags, token: "token".to_owned() };
-    live(kind, kind.imagine(want, &id, &stamp, Phase::There).unwrap()).unwrap()
-}
 
 fn tagged(mut graph: DesiredGraph) -> DesiredGraph {
     graph.tags = Tags::from([(STACK.to_owned(), identity().stack), (REGION.to_owned(), identity().region)]);
