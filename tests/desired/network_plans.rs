@@ -8,7 +8,7 @@ use crate::samples::identity;
 use infer_stack::{
     desired::{DesiredGraph, names},
     model::{Address, Doc, REGION, STACK, Tags},
-    observed::Sight,
+    observed::{Sight, live},
     plan::{Action, Options, Plan, Verb, plan},
     resources,
     stack::{NatGateways, Spec},
