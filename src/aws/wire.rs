@@ -13,8 +13,7 @@ use aws_smithy_runtime_api::client::{
 };
 use aws_smithy_types::{body::SdkBody, byte_stream::ByteStream};
 use bytes::Bytes;
-use http::{HeaderValue, Request, Response, header};
-use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
+use http::{Request, Response};
 use std::{fmt, future::pending, io, sync::Arc, time::Duration};
 use tokio::sync::Notify;
 
@@ -45,7 +44,7 @@ impl WireClient {
         let reply = self.wire.answer(&request, self.clock.now().as_millisecond());
         pause(Duration::from_millis(reply.delay)).await;
         match reply.arrival {
-            Arrival::Whole => sdk_response(dated(reply.response, self.clock.now())),
+            Arrival::Whole => sdk_response(reply.dated(self.clock.now()).response),
             Arrival::Lost => {
                 let lost =
                     io::Error::new(io::ErrorKind::ConnectionReset, "the connection was closed before the answer");
@@ -57,17 +56,6 @@ impl WireClient {
             }
         }
     }
-}
-
-/// Servers date their answers; what a wire dated itself stays.
-pub(super) fn dated(mut response: Response<Bytes>, now: Timestamp) -> Response<Bytes> {
-    if !response.headers().contains_key(header::DATE)
-        && let Ok(date) = DateTimePrinter::new().timestamp_to_rfc9110_string(&now)
-        && let Ok(date) = HeaderValue::from_str(&date)
-    {
-        response.headers_mut().insert(header::DATE, date);
-    }
-    response
 }
 
 fn sdk_response(response: Response<Bytes>) -> Result<HttpResponse, ConnectorError> {

@@ -1,9 +1,11 @@
 //! The port: everything the program may ask of a cloud. Must never say which cloud is behind it.
 
+mod cached;
 mod fact;
 pub mod memory;
 mod store;
 
+pub use cached::{Cached, cache_directory, lifetime};
 pub use fact::{
     AddonVersion, Answer, Caller, ClusterVersion, Fact, Offering, QuotaValue, Reservation, RunningInstances,
     SubnetFacts, Zone,

@@ -7,7 +7,8 @@ use super::{
     world::{Context, Moment, Output, World},
 };
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response, header};
+use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What answers AWS requests.
@@ -23,6 +24,20 @@ pub struct Reply {
     pub arrival: Arrival,
     /// Milliseconds until it is there.
     pub delay: u64,
+}
+
+impl Reply {
+    /// Servers date their answers; what the account dated itself stays.
+    pub fn dated(mut self, now: Timestamp) -> Self {
+        let headers = self.response.headers_mut();
+        if !headers.contains_key(header::DATE)
+            && let Ok(date) = DateTimePrinter::new().timestamp_to_rfc9110_string(&now)
+            && let Ok(date) = HeaderValue::from_str(&date)
+        {
+            headers.insert(header::DATE, date);
+        }
+        self
+    }
 }
 
 /// A simulated account behind AWS's protocols.
@@ -92,6 +107,10 @@ impl Sandbox {
 
 impl Wire for Sandbox {
     fn answer(&self, request: &Request<Bytes>, now: Moment) -> Reply {
+        if host(request) == Some(CHECK_ADDRESS) {
+            let address = self.lock().world.scenario.caller_address.clone();
+            return Reply { response: Response::new(address.into()), arrival: Arrival::Whole, delay: 0 };
+        }
         let read = wire::read(request);
         let mut inner = self.lock();
         inner.calls += 1;
@@ -140,6 +159,14 @@ impl Wire for Sandbox {
         let delay = if changes { latency.change } else { latency.read };
         Reply { response, arrival, delay: u64::from(delay) }
     }
+}
+
+/// The page on which AWS tells callers their public address.
+const CHECK_ADDRESS: &str = "checkip.amazonaws.com";
+
+fn host(request: &Request<Bytes>) -> Option<&str> {
+    let named = || request.headers().get(header::HOST)?.to_str().ok()?.split(':').next();
+    request.uri().host().or_else(named)
 }
 
 /// By AWS's naming of operations.

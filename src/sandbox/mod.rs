@@ -3,6 +3,8 @@
 
 mod endpoint;
 mod faults;
+#[cfg(feature = "aws")]
+pub mod serve;
 pub mod wire;
 pub mod world;
 

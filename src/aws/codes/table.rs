@@ -113,7 +113,7 @@ static TABLE: &[Row] = &[
         &[],
         Class::Denied,
     ),
-    row(ANY, &["InvalidRequestException", "OperationNotPermitted"], &["deletion protection"], Class::Denied),
+    row(ANY, &["InvalidRequestException"], &["deletion protection"], Class::Denied),
     // How fast.
     row(
         ANY,

@@ -148,13 +148,15 @@ async fn placement_groups(aws: &Aws) -> Result<u32, CloudError> {
 /// File systems of the type that stacks have, and their GiB.
 async fn lustre(aws: &Aws) -> Result<(u32, u32), CloudError> {
     let call = "fsx:DescribeFileSystems";
-    let mut pages = aws.fsx().describe_file_systems().into_paginator().items().send();
+    let mut pages = aws.fsx().describe_file_systems().into_paginator().send();
     let (mut systems, mut gib) = (0, 0_u32);
-    while let Some(system) = pages.try_next().await.map_err(failed(call))? {
-        let lustre = system.lustre_configuration.as_ref().and_then(|lustre| lustre.deployment_type.as_ref());
-        if lustre == Some(&LustreDeploymentType::Persistent2) {
-            systems += 1;
-            gib = gib.saturating_add(count(system.storage_capacity));
+    while let Some(page) = pages.try_next().await.map_err(failed(call))? {
+        for system in page.file_systems.unwrap_or_default() {
+            let lustre = system.lustre_configuration.as_ref().and_then(|lustre| lustre.deployment_type.as_ref());
+            if lustre == Some(&LustreDeploymentType::Persistent2) {
+                systems += 1;
+                gib = gib.saturating_add(count(system.storage_capacity));
+            }
         }
     }
     Ok((systems, gib))
