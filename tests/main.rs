@@ -7,5 +7,6 @@ mod desired;
 mod laws;
 mod preflight;
 mod samples;
+mod sandbox;
 mod sizing;
 mod stack;

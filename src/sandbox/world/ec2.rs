@@ -113,9 +113,11 @@ pub fn describe<T>(
     Ok(json!({ (listing.member): views.collect::<Vec<_>>(), "NextToken": next }).into())
 }
 
-/// A view of an object with its tags.
+/// A view of an object with its tags; what is not registered, because it is AWS's own, has none.
 pub fn tagged(world: &World, region: &str, id: &str, mut view: Value) -> Value {
-    view["Tags"] = tags::listed(world.tags_of(region, id));
+    if let Some(tagged) = world.registered(region, id) {
+        view["Tags"] = tags::listed(&tagged.tags);
+    }
     view
 }
 

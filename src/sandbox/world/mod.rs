@@ -5,6 +5,7 @@ mod context;
 pub mod ec2;
 mod filter;
 pub mod limits;
+pub mod load_balancing;
 pub mod network;
 mod page;
 pub mod tags;
@@ -28,7 +29,7 @@ pub type Handler = fn(&mut World, &Context) -> Result<Output, Fault>;
 pub type Table = &'static [(&'static str, &'static str, Handler)];
 
 /// Every area's table. An operation that stands in none answers as AWS does to an unknown action.
-static TABLES: &[Table] = &[tags::TABLE, network::TABLE];
+static TABLES: &[Table] = &[tags::TABLE, network::TABLE, load_balancing::TABLE];
 
 /// Everything that exists. Areas keep their own state; what several areas need is here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -43,6 +44,7 @@ pub struct World {
     /// Every object of EC2 with its tags, whatever its area.
     pub(super) ec2_objects: tags::Registry,
     network: network::Network,
+    load_balancing: load_balancing::Balancing,
 }
 
 impl World {
@@ -56,6 +58,7 @@ impl World {
             tokens: tokens::Remembered::default(),
             ec2_objects: tags::Registry::default(),
             network: network::Network::default(),
+            load_balancing: load_balancing::Balancing::default(),
         }
     }
 

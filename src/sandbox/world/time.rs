@@ -1,7 +1,7 @@
 //! What happens by itself: deeds that are due at a moment. Must never be driven by anything but the moments of calls, so that
 //! the same calls at the same moments make the same world.
 
-use super::{World, network};
+use super::{World, load_balancing, network};
 use serde::{Deserialize, Serialize};
 
 /// Milliseconds since 1970.
@@ -11,6 +11,7 @@ pub type Moment = i64;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Deed {
     Network(network::Deed),
+    LoadBalancing(load_balancing::Deed),
 }
 
 impl World {
@@ -40,6 +41,7 @@ impl World {
     fn happen(&mut self, deed: Deed) {
         match deed {
             Deed::Network(deed) => network::happen(self, deed),
+            Deed::LoadBalancing(deed) => load_balancing::happen(self, deed),
         }
     }
 }

@@ -73,6 +73,15 @@ impl Group {
 }
 
 impl Region {
+    pub fn has_group(&self, vpc: &str, id: &str) -> bool {
+        self.groups.get(id).is_some_and(|group| group.vpc == vpc)
+    }
+
+    pub fn group_named(&self, vpc: &str, name: &str) -> Option<&str> {
+        let mut all = self.groups.iter().filter(|(_, group)| group.vpc == vpc);
+        all.find(|(_, group)| group.name == name).map(|(id, _)| id.as_str())
+    }
+
     /// True while a group can't be deleted.
     pub(super) fn group_in_use(&self, id: &str) -> bool {
         self.interfaces.values().any(|interface| interface.groups.iter().any(|its| its == id))

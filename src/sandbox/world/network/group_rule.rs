@@ -44,7 +44,7 @@ pub(super) fn authorize(world: &mut World, context: &Context) -> Result<Output, 
         .map(|(permission, description)| Rule { id: world.id("sgr"), permission, description })
         .collect();
     rules.iter().for_each(|rule| world.register(region, "security-group-rule", &rule.id, tags.clone()));
-    let views: Vec<_> = rules.iter().map(|rule| full_view(world, region, &id, rule)).collect();
+    let views: Vec<_> = rules.iter().map(|rule| standing(world, region, &id, rule)).collect();
     find_mut(&mut world.net_mut(region).groups, &id)?.rules.extend(rules);
     Ok(json!({ "Return": true, "SecurityGroupRules": views }).into())
 }
@@ -73,40 +73,50 @@ pub(super) fn revoke(world: &mut World, context: &Context) -> Result<Output, Fau
         ids
     };
     let taken = |rule: &Rule| gone.contains(&rule.id);
-    let revoked: Vec<_> = group.rules.iter().filter(|rule| taken(rule)).map(|rule| view(world, &id, rule)).collect();
+    let views: Vec<_> = group.rules.iter().filter(|rule| taken(rule)).map(|rule| revoked(&id, rule)).collect();
     find_mut(&mut world.net_mut(region).groups, &id)?.rules.retain(|rule| !taken(rule));
     gone.iter().for_each(|rule| world.unregister(region, rule));
-    Ok(json!({ "Return": true, "RevokedSecurityGroupRules": revoked }).into())
+    Ok(json!({ "Return": true, "RevokedSecurityGroupRules": views }).into())
 }
 
-fn view(world: &World, group: &str, rule: &Rule) -> Value {
+/// What both shapes of a rule say: that of one that stands, and that of one that was revoked.
+fn view(group: &str, rule: &Rule) -> Value {
     let permission = &rule.permission;
-    let referenced = |id: &String| json!({ "GroupId": id, "UserId": world.account });
     let mut view = json!({
         "SecurityGroupRuleId": rule.id,
         "GroupId": group,
-        "GroupOwnerId": world.account,
         "IsEgress": permission.egress,
         "IpProtocol": permission.protocol,
-        // This view says what the other leaves out.
+        // This view says what the older one leaves out.
         "FromPort": permission.from.unwrap_or(-1),
         "ToPort": permission.to.unwrap_or(-1),
         "Description": rule.description,
     });
-    let (member, value) = match &permission.peer {
-        Peer::Cidr(IpNet::V4(cidr)) => ("CidrIpv4", json!(cidr.to_string())),
-        Peer::Cidr(IpNet::V6(cidr)) => ("CidrIpv6", json!(cidr.to_string())),
-        Peer::Group(id) => ("ReferencedGroupInfo", referenced(id)),
-        Peer::PrefixList(id) => ("PrefixListId", json!(id)),
-    };
-    view[member] = value;
+    match &permission.peer {
+        Peer::Cidr(IpNet::V4(cidr)) => view["CidrIpv4"] = json!(cidr.to_string()),
+        Peer::Cidr(IpNet::V6(cidr)) => view["CidrIpv6"] = json!(cidr.to_string()),
+        Peer::PrefixList(id) => view["PrefixListId"] = json!(id),
+        Peer::Group(_) => {}
+    }
     view
 }
 
-fn full_view(world: &World, region: &str, group: &str, rule: &Rule) -> Value {
-    let mut view = view(world, group, rule);
+fn standing(world: &World, region: &str, group: &str, rule: &Rule) -> Value {
+    let mut view = view(group, rule);
+    view["GroupOwnerId"] = json!(world.account);
     view["SecurityGroupRuleArn"] = json!(world.ec2_arn(region, &format!("security-group-rule/{}", rule.id)));
+    if let Peer::Group(id) = &rule.permission.peer {
+        view["ReferencedGroupInfo"] = json!({ "GroupId": id, "UserId": world.account });
+    }
     tagged(world, region, &rule.id, view)
+}
+
+fn revoked(group: &str, rule: &Rule) -> Value {
+    let mut view = view(group, rule);
+    if let Peer::Group(id) = &rule.permission.peer {
+        view["ReferencedGroupId"] = json!(id);
+    }
+    view
 }
 
 pub(super) fn list(world: &mut World, context: &Context) -> Result<Output, Fault> {
@@ -123,7 +133,7 @@ pub(super) fn list(world: &mut World, context: &Context) -> Result<Output, Fault
             "group-id" => Some(vec![(*group).clone()]),
             _ => None,
         },
-        view: &|_, (group, rule)| full_view(world, region, group, rule),
+        view: &|_, (group, rule)| standing(world, region, group, rule),
     };
     describe(world, context, &all, listing)
 }

@@ -19,7 +19,7 @@ pub struct InternetGateway {
 
 impl Region {
     /// True where the internet reaches into a VPC.
-    pub(super) fn has_door(&self, vpc: &str) -> bool {
+    pub fn has_internet(&self, vpc: &str) -> bool {
         self.internet_gateways.values().any(|gateway| gateway.vpc.as_deref() == Some(vpc))
     }
 }
@@ -46,7 +46,7 @@ pub(super) fn attach(world: &mut World, context: &Context) -> Result<Output, Fau
         let message = format!("resource {id} is already attached to network {other}");
         return Err(Fault::new("Resource.AlreadyAssociated", message));
     }
-    if net.has_door(vpc) {
+    if net.has_internet(vpc) {
         return Err(invalid(format!("Network {vpc} already has an internet gateway attached")));
     }
     find_mut(&mut net.internet_gateways, id)?.vpc = Some(vpc.to_owned());

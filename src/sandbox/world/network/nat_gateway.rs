@@ -128,7 +128,7 @@ fn zonal(world: &mut World, context: &Context, id: &str) -> Result<NatGateway, F
     let mut gateway = NatGateway::new(&vpc, Some(subnet), connectivity, world.now);
     let fail = |code: &str, message: String| Some((code.to_owned(), message));
     gateway.failure = match allocation {
-        Some(_) if !net.has_door(&vpc) => {
+        Some(_) if !net.has_internet(&vpc) => {
             fail("Gateway.NotAttached", format!("Network {vpc} has no Internet gateway attached"))
         }
         Some(allocation) if net.mapped_to(allocation).is_some() => {
