@@ -4,6 +4,8 @@ mod catalog;
 mod choose;
 mod cost;
 mod desired;
+mod engine;
+mod harness;
 mod laws;
 mod preflight;
 mod samples;

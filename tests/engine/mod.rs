@@ -1,0 +1,3 @@
+//! The engine over whole stacks, in virtual time.
+
+mod whole;

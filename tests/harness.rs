@@ -1,0 +1,165 @@
+//! What integration tests share: a stack file, a simulated account in virtual time, and runs against it.
+
+use infer_stack::{
+    apply::{Event, IN_FLIGHT, Log, NoJournal, Outcome, Stop, StopHandle, Surroundings, apply, stop},
+    catalog::{Catalog, Facts},
+    choose::{Circumstances, choose, facts_needed},
+    cloud::{
+        Cloud,
+        memory::{Memory, Object, Scenario},
+    },
+    desired::{DesiredGraph, desired},
+    model::{Identity, Scope},
+    observed::{Snapshot, look, wished_names},
+    plan::{Options, Plan, plan},
+    resources::{KINDS, kind},
+    stack::{Spec, names, parse},
+};
+use std::{collections::BTreeMap, sync::Mutex};
+
+pub const ACCOUNT: &str = "123456789012";
+pub const START: &str = "2026-12-01T14:00:00Z";
+
+/// The first document of a file in `stacks/`.
+pub fn stack(file: &str) -> Spec {
+    let path = format!("{}/stacks/{file}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    spec(&text, file)
+}
+
+pub fn spec(text: &str, file: &str) -> Spec {
+    let config = |path: &str| std::fs::read_to_string(format!("{}/stacks/{path}", env!("CARGO_MANIFEST_DIR")));
+    let parsed = parse(text, file, &|_| None, &config, &Catalog::compiled());
+    parsed.unwrap_or_else(|errors| panic!("{errors:?}")).remove(0).spec
+}
+
+/// A stack and the account that it is to live in.
+pub struct World {
+    pub spec: Spec,
+    pub memory: Memory,
+    pub stop: (StopHandle, Stop),
+    pub in_flight: usize,
+}
+
+/// What is known before something is done.
+pub struct Survey {
+    pub catalog: Catalog,
+    pub snapshot: Snapshot,
+    pub graph: DesiredGraph,
+    pub plan: Plan,
+}
+
+pub struct Ran {
+    pub plan: Plan,
+    pub outcome: Outcome,
+    pub events: Vec<Event>,
+}
+
+impl World {
+    pub fn new(spec: Spec, scenario: Scenario) -> Self {
+        let memory = Memory::new(scenario, ACCOUNT, &spec.region, START.parse().unwrap());
+        memory.bring(&spec);
+        Self { spec, memory, stop: stop(), in_flight: IN_FLIGHT }
+    }
+
+    pub fn ready(file: &str) -> Self {
+        Self::new(stack(file), Scenario::ready())
+    }
+
+    pub fn identity(&self) -> Identity {
+        Identity { account: ACCOUNT.into(), region: self.spec.region.clone(), stack: self.spec.name.clone() }
+    }
+
+    pub fn scope(&self) -> Scope {
+        let identity = self.identity();
+        Scope { cluster: names::cluster_name(&identity), identity, vpc: None, names: BTreeMap::new() }
+    }
+
+    pub fn circumstances(&self) -> Circumstances {
+        Circumstances { now: self.memory.clock().text(), run: format!("run-{}", self.memory.made().len()) }
+    }
+
+    /// Looks, chooses, wishes, plans.
+    pub async fn survey(&self) -> Survey {
+        let circumstances = self.circumstances();
+        let mut scope = self.scope();
+        let mut facts = Facts::default();
+        let nothing = Snapshot { taken_at: circumstances.now.clone(), scope: scope.clone(), sights: BTreeMap::new() };
+        let (identity, spec) = (self.identity(), &self.spec);
+        let catalog = self.learn(&mut facts, &nothing, &circumstances).await;
+        let choices = choose(spec, &nothing, &catalog, &circumstances).unwrap();
+        let graph = desired(spec, &choices, &catalog, &identity, &circumstances).unwrap();
+        let wishes = graph.wishes.values().map(|wish| (kind(wish.address.kind()).unwrap(), &wish.doc));
+        scope.names = wished_names(wishes).unwrap();
+        let snapshot = look(&self.memory, scope, KINDS, &self.memory.clock()).await;
+        let catalog = self.learn(&mut facts, &snapshot, &circumstances).await;
+        let choices = choose(spec, &snapshot, &catalog, &circumstances).unwrap();
+        let graph = desired(spec, &choices, &catalog, &identity, &circumstances).unwrap();
+        let plan = plan(&graph, &snapshot, &Options::default());
+        Survey { catalog, snapshot, graph, plan }
+    }
+
+    async fn learn(&self, facts: &mut Facts, snapshot: &Snapshot, circumstances: &Circumstances) -> Catalog {
+        let mut asked = vec![];
+        loop {
+            let catalog = Catalog::with(facts.clone());
+            let needed = facts_needed(&self.spec, snapshot, &catalog, circumstances);
+            let Some(fact) = needed.into_iter().find(|fact| !asked.contains(fact)) else { return catalog };
+            facts.learn(&fact, self.memory.ask(&fact).await);
+            asked.push(fact);
+        }
+    }
+
+    pub async fn up(&self) -> Ran {
+        let survey = self.survey().await;
+        self.run(survey).await
+    }
+
+    /// The end of everything, without what AWS left behind.
+    pub async fn down(&self) -> Ran {
+        let mut survey = self.survey().await;
+        survey.plan = plan(&DesiredGraph::empty(self.identity()), &survey.snapshot, &Options::default());
+        self.run(survey).await
+    }
+
+    pub async fn run(&self, survey: Survey) -> Ran {
+        let Survey { catalog, snapshot, plan, .. } = survey;
+        let events = Mutex::new(vec![]);
+        let clock = self.memory.clock();
+        let log = Log::new(&NoJournal, "run", clock);
+        let tell = |event| events.lock().unwrap().push(event);
+        let around = Surroundings {
+            cloud: &self.memory,
+            kinds: KINDS,
+            catalog: &catalog,
+            clock,
+            log: &log,
+            tell: &tell,
+            stop: &self.stop.1,
+            in_flight: self.in_flight,
+        };
+        let outcome = apply(&plan, &snapshot, around).await;
+        let events = events.into_inner().unwrap();
+        Ran { plan, outcome, events }
+    }
+
+    /// Objects of a kind that exist now.
+    pub fn objects(&self, kind: &str) -> Vec<Object> {
+        self.memory.objects().into_iter().filter(|object| object.kind == kind).collect()
+    }
+
+    /// The account in words that do not hang on ids or times: for comparing worlds.
+    pub fn census(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self
+            .memory
+            .objects()
+            .iter()
+            .map(|object| {
+                let resource = object.stamp.tags.get("infer-stack/resource");
+                format!("{} {}", object.kind, resource.map_or("-", String::as_str))
+            })
+            .collect();
+        lines.sort();
+        lines
+    }
+}
