@@ -19,3 +19,4 @@ pub mod resources;
 pub mod sandbox;
 pub mod sizing;
 pub mod stack;
+pub mod teardown;

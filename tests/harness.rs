@@ -14,6 +14,7 @@ use infer_stack::{
     plan::{Options, Plan, plan},
     resources::{KINDS, kind},
     stack::{Spec, names, parse},
+    teardown::{Inquest, PAUSE, Receipt, Swept, destroy, verify},
 };
 use std::{collections::BTreeMap, sync::Mutex};
 
@@ -45,13 +46,13 @@ pub struct World {
 pub struct Survey {
     pub catalog: Catalog,
     pub snapshot: Snapshot,
-    pub graph: DesiredGraph,
     pub plan: Plan,
 }
 
 pub struct Ran {
     pub plan: Plan,
     pub outcome: Outcome,
+    pub swept: Vec<Swept>,
     pub events: Vec<Event>,
 }
 
@@ -64,6 +65,13 @@ impl World {
 
     pub fn ready(file: &str) -> Self {
         Self::new(stack(file), Scenario::ready())
+    }
+
+    /// An account as it was saved.
+    pub fn saved(file: &str, text: &str) -> Self {
+        let spec = stack(file);
+        let memory = Memory::from_json(text, &spec.region).unwrap();
+        Self { spec, memory, stop: stop(), in_flight: IN_FLIGHT }
     }
 
     pub fn identity(&self) -> Identity {
@@ -96,7 +104,7 @@ impl World {
         let choices = choose(spec, &snapshot, &catalog, &circumstances).unwrap();
         let graph = desired(spec, &choices, &catalog, &identity, &circumstances).unwrap();
         let plan = plan(&graph, &snapshot, &Options::default());
-        Survey { catalog, snapshot, graph, plan }
+        Survey { catalog, snapshot, plan }
     }
 
     async fn learn(&self, facts: &mut Facts, snapshot: &Snapshot, circumstances: &Circumstances) -> Catalog {
@@ -115,15 +123,49 @@ impl World {
         self.run(survey).await
     }
 
-    /// The end of everything, without what AWS left behind.
-    pub async fn down(&self) -> Ran {
-        let mut survey = self.survey().await;
-        survey.plan = plan(&DesiredGraph::empty(self.identity()), &survey.snapshot, &Options::default());
-        self.run(survey).await
+    /// Up, until the script lets the process die.
+    pub async fn up_until_crash(&self) {
+        tokio::select! {
+            _ = self.up() => panic!("the process was to die"),
+            () = self.memory.crashed() => self.memory.recover(),
+        }
+    }
+
+    pub async fn destroy_until_crash(&self) {
+        tokio::select! {
+            _ = self.destroy() => panic!("the process was to die"),
+            () = self.memory.crashed() => self.memory.recover(),
+        }
+    }
+
+    /// The end of everything, what AWS left behind included, by name alone.
+    pub async fn destroy(&self) -> Ran {
+        let snapshot = look(&self.memory, self.scope(), KINDS, &self.memory.clock()).await;
+        let plan = plan(&DesiredGraph::empty(self.identity()), &snapshot, &Options::default());
+        let survey = Survey { catalog: Catalog::compiled(), snapshot, plan };
+        self.carry_out(survey, true).await
+    }
+
+    pub async fn verify(&self) -> Receipt {
+        let catalog = Catalog::compiled();
+        let inquest = Inquest {
+            cloud: &self.memory,
+            kinds: KINDS,
+            catalog: &catalog,
+            clock: self.memory.clock(),
+            pause: PAUSE,
+            delete_data: false,
+        };
+        let vpc = self.objects("vpc").first().map(|vpc| vpc.id.clone());
+        verify(inquest, &Scope { vpc, ..self.scope() }).await
     }
 
     pub async fn run(&self, survey: Survey) -> Ran {
-        let Survey { catalog, snapshot, plan, .. } = survey;
+        self.carry_out(survey, false).await
+    }
+
+    async fn carry_out(&self, survey: Survey, sweep: bool) -> Ran {
+        let Survey { catalog, snapshot, plan } = survey;
         let events = Mutex::new(vec![]);
         let clock = self.memory.clock();
         let log = Log::new(&NoJournal, "run", clock);
@@ -138,9 +180,14 @@ impl World {
             stop: &self.stop.1,
             in_flight: self.in_flight,
         };
-        let outcome = apply(&plan, &snapshot, around).await;
+        let (outcome, swept) = if sweep {
+            let destroyed = destroy(&plan, &snapshot, around).await;
+            (destroyed.outcome, destroyed.swept)
+        } else {
+            (apply(&plan, &snapshot, around).await, vec![])
+        };
         let events = events.into_inner().unwrap();
-        Ran { plan, outcome, events }
+        Ran { plan, outcome, swept, events }
     }
 
     /// Objects of a kind that exist now.

@@ -12,3 +12,4 @@ mod samples;
 mod sandbox;
 mod sizing;
 mod stack;
+mod teardown;

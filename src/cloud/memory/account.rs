@@ -210,6 +210,13 @@ impl Memory {
         self.lock().made.clone()
     }
 
+    /// Forgets the calls so far, as far as they are recorded.
+    pub fn forget_calls(&self) {
+        let mut inner = self.lock();
+        inner.made.clear();
+        inner.most_in_flight = inner.in_flight;
+    }
+
     pub fn most_in_flight(&self) -> usize {
         self.lock().most_in_flight
     }
