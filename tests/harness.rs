@@ -138,6 +138,13 @@ impl World {
         }
     }
 
+    /// The end of what a plan knows, and nothing else.
+    pub async fn down(&self) -> Ran {
+        let snapshot = look(&self.memory, self.scope(), KINDS, &self.memory.clock()).await;
+        let plan = plan(&DesiredGraph::empty(self.identity()), &snapshot, &Options::default());
+        self.run(Survey { catalog: Catalog::compiled(), snapshot, plan }).await
+    }
+
     /// The end of everything, what AWS left behind included, by name alone.
     pub async fn destroy(&self) -> Ran {
         let snapshot = look(&self.memory, self.scope(), KINDS, &self.memory.clock()).await;

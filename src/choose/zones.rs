@@ -42,7 +42,7 @@ pub(super) fn choose_zones(places: &Places<'_>) -> Result<Zones, ChooseError> {
         (Network::Made { zones: Some(zones), .. }, _) => Base::Closed(zones.clone(), "the file says so".to_owned()),
         (_, Some((nodes, _))) => Base::Closed(nodes.clone(), "the subnets brought along are there".to_owned()),
         _ => match places.world.network_zones()? {
-            live if live.is_empty() => Base::Fresh,
+            live if live.is_empty() || places.is_half_made(&live) => Base::Fresh,
             live => Base::Live(live),
         },
     };
@@ -65,6 +65,15 @@ pub(super) fn choose_zones(places: &Places<'_>) -> Result<Zones, ChooseError> {
 }
 
 impl Places<'_> {
+    /// True for a network of ours that an earlier run began and did not finish: nothing stands on it yet, and every zone that
+    /// it has is one that would be chosen anew. It is completed as it was meant, in the same order.
+    fn is_half_made(&self, live: &[String]) -> bool {
+        let stands_alone = self.world.zones_of(&names::cluster()).is_empty();
+        // Where nothing can be chosen anew, what lives is all there is to go by.
+        let meant = || self.network(&Base::Fresh, true).ok();
+        stands_alone && meant().is_some_and(|(meant, _)| live.iter().all(|zone| meant.value.contains(zone)))
+    }
+
     /// Zones of the network, and the zone of every class that is in one.
     fn network(&self, base: &Base, keep: bool) -> Result<(Choice<Vec<String>>, Classes), ChooseError> {
         let (mut zones, closed) = match base {
@@ -97,8 +106,13 @@ impl Places<'_> {
         }
         let because = match base {
             Base::Closed(_, why) => why.clone(),
-            Base::Live(_) if added.is_empty() => "the live network is there".to_owned(),
-            Base::Live(_) => format!("the live network is there, and {}", added.join(", ")),
+            Base::Live(_) => {
+                added.extend(self.fill(&mut zones, &candidates)?);
+                match added.as_slice() {
+                    [] => "the live network is there".to_owned(),
+                    added => format!("the live network is there, and {}", added.join(", ")),
+                }
+            }
             Base::Fresh => {
                 added.extend(self.fill(&mut zones, &candidates)?);
                 // In order, so that a network made twice from the same file is the same.

@@ -40,7 +40,7 @@ struct Reading {
     seen: Result<Vec<Live>, CloudError>,
 }
 
-/// Reads every kind twice with a pause between, and a third time where something was there at first and then was not.
+/// Reads every kind twice with a pause between, and a third time where the first did not show what the second did.
 pub async fn verify(inquest: Inquest<'_>, scope: &Scope) -> Receipt {
     let scope = widened(scope);
     let known: Vec<(&Finder, &'static dyn AnyKind)> = finders()
@@ -48,7 +48,7 @@ pub async fn verify(inquest: Inquest<'_>, scope: &Scope) -> Receipt {
         .collect();
     let mut readings: Vec<Vec<Reading>> = known.iter().map(|_| vec![]).collect();
     for round in 0..ROUNDS {
-        let open: Vec<usize> = (0..known.len()).filter(|i| round < 2 || went_away(&readings[*i])).collect();
+        let open: Vec<usize> = (0..known.len()).filter(|i| round < 2 || is_open(&readings[*i])).collect();
         if open.is_empty() {
             break;
         }
@@ -79,8 +79,8 @@ async fn read(inquest: Inquest<'_>, kind: &'static dyn AnyKind, scope: &Scope) -
     Reading { at, seen }
 }
 
-/// One absence is not two.
-fn went_away(readings: &[Reading]) -> bool {
+/// One absence is not two: something went, or the look before failed.
+fn is_open(readings: &[Reading]) -> bool {
     let empty = |reading: &Reading| matches!(&reading.seen, Ok(seen) if seen.is_empty());
     match readings {
         [.., before, last] => empty(last) && !empty(before),
@@ -135,8 +135,7 @@ fn check(
         (None, true) => Status::Absent,
     };
     let found_by = finder.found_by.iter().map(|way| (*way).to_owned()).collect();
-    let check =
-        Check { what: kind.aws_name().to_owned(), found_by, first_read, second_read, status, remaining, error };
+    let check = Check { what: kind.aws_name().to_owned(), found_by, first_read, second_read, status, remaining, error };
     (check, kept)
 }
 

@@ -64,20 +64,21 @@ async fn what_others_lean_on_stays_and_what_is_gone_is_not_linked_to() {
     let memory = account();
     let (net, sub) = (kind("vpc").unwrap(), kind("subnet").unwrap());
     let id = memory.create(net, &vpc(), &stamp(net, "")).await.unwrap();
-    let subnet = json!({ "vpc": { "$id": id }, "cidr": "10.0.0.0/20", "zone": "usw2-az1", "mapPublicIp": false, "roles": {} });
+    let subnet =
+        json!({ "vpc": { "$id": id }, "cidr": "10.0.0.0/20", "zone": "usw2-az1", "mapPublicIp": false, "roles": {} });
     let early = memory.create(sub, &subnet, &stamp(sub, "")).await.unwrap_err();
     assert_eq!(early.class, Class::NotYet, "the VPC is pending");
     pause(Duration::from_secs(20)).await;
     let child = memory.create(sub, &subnet, &stamp(sub, "")).await.unwrap();
-    let refused = memory.delete(net, &id).await.unwrap_err();
+    let refused = Cloud::delete(&memory, net, &id).await.unwrap_err();
     assert_eq!((refused.class, refused.code.as_str()), (Class::InUse, "DependencyViolation"));
     assert!(refused.message.contains(&child), "{}", refused.message);
-    memory.delete(sub, &child).await.unwrap();
+    Cloud::delete(&memory, sub, &child).await.unwrap();
     pause(Duration::from_secs(5)).await;
-    memory.delete(net, &id).await.unwrap();
+    Cloud::delete(&memory, net, &id).await.unwrap();
     pause(Duration::from_secs(5)).await;
     assert!(memory.read(net, &id).await.unwrap().is_none());
-    memory.delete(net, &id).await.unwrap();
+    Cloud::delete(&memory, net, &id).await.unwrap();
     let orphan = memory.create(sub, &subnet, &stamp(sub, "")).await.unwrap_err();
     assert_eq!(orphan.class, Class::NotFound);
     let unresolved = json!({ "vpc": { "$link": "vpc.main#id" }, "cidr": "10.0.0.0/20", "zone": "usw2-az1", "mapPublicIp": false, "roles": {} });

@@ -79,7 +79,10 @@ async fn another_stack_in_the_account_is_left_alone() {
     let world = World::ready("llama-70b.yaml");
     assert!(world.up().await.outcome.is_complete());
     let text = world.memory.to_json();
-    let other = World { spec: infer_stack::stack::Spec { name: "other".into(), ..world.spec.clone() }, ..World::saved("llama-70b.yaml", &text) };
+    let other = World {
+        spec: infer_stack::stack::Spec { name: "other".into(), ..world.spec.clone() },
+        ..World::saved("llama-70b.yaml", &text)
+    };
     assert!(other.up().await.outcome.is_complete());
     let mut survivors = other.census();
     let down = other.destroy().await;
@@ -90,5 +93,6 @@ async fn another_stack_in_the_account_is_left_alone() {
         assert!(survivors.contains(line), "{line}");
     }
     let back = World { spec: world.spec.clone(), ..other };
-    assert!(back.survey().await.plan.is_settled());
+    let again = back.survey().await.plan;
+    assert!(again.is_settled(), "{:#?}", again.tasks);
 }

@@ -207,12 +207,12 @@ impl World {
     }
 
     fn belongs(&self, object: &Object, kind: &dyn AnyKind, scope: &Scope, now: Moment) -> bool {
-        if tagged_for(&object.stamp.tags, &scope.identity, &scope.cluster) {
+        if kind.ownership() == Ownership::Shared || tagged_for(&object.stamp.tags, &scope.identity, &scope.cluster) {
             return true;
         }
         if let Ownership::PartOf(parent) = kind.ownership() {
             let ours = |value: &String| {
-                let parents = self.living(now).filter(|o| o.kind == parent && o.is_called(value));
+                let parents = self.living(now).filter(|o| o.kind == parent && o.offers(value));
                 parents.into_iter().any(|o| tagged_for(&o.stamp.tags, &scope.identity, &scope.cluster))
             };
             return object.targets().any(|value| ours(&value));
