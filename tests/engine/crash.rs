@@ -3,8 +3,6 @@
 use crate::harness::World;
 use infer_stack::{cloud::memory::Crash, teardown::Status};
 
-const MODES: [Crash; 2] = [Crash::BeforeEffect, Crash::AfterEffect];
-
 fn changes(world: &World) -> u32 {
     let verbs = ["create ", "update ", "delete "];
     let made = world.memory.made();
@@ -12,42 +10,56 @@ fn changes(world: &World) -> u32 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn up_goes_on_after_a_crash_anywhere() {
+async fn up_goes_on_after_a_crash_before_any_change() {
+    up_goes_on(Crash::BeforeEffect).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn up_goes_on_after_a_crash_after_any_change() {
+    up_goes_on(Crash::AfterEffect).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn destroy_goes_on_after_a_crash_before_any_change() {
+    destroy_goes_on(Crash::BeforeEffect).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn destroy_goes_on_after_a_crash_after_any_change() {
+    destroy_goes_on(Crash::AfterEffect).await;
+}
+
+async fn up_goes_on(mode: Crash) {
     let reference = World::ready("llama-70b.yaml");
     reference.up().await;
     let (calls, census) = (changes(&reference), reference.census());
     assert!(calls > 20);
-    for mode in MODES {
-        for k in 1..=calls {
-            let world = World::ready("llama-70b.yaml");
-            world.memory.crash_after(k, mode);
-            world.up_until_crash().await;
-            let up = world.up().await;
-            assert!(up.outcome.is_complete(), "{mode:?} {k}: {:#?}", (up.outcome.failed, up.outcome.skipped));
-            assert_eq!(world.census(), census, "{mode:?} {k}");
-            assert!(world.survey().await.plan.is_settled(), "{mode:?} {k}");
-        }
+    for k in 1..=calls {
+        let world = World::ready("llama-70b.yaml");
+        world.memory.crash_after(k, mode);
+        world.up_until_crash().await;
+        let up = world.up().await;
+        assert!(up.outcome.is_complete(), "{k}: {:#?}", (up.outcome.failed, up.outcome.skipped));
+        assert_eq!(world.census(), census, "{k}");
+        assert!(world.survey().await.plan.is_settled(), "{k}");
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn destroy_goes_on_after_a_crash_anywhere() {
+async fn destroy_goes_on(mode: Crash) {
     let reference = World::ready("llama-70b.yaml");
     reference.up().await;
     let text = reference.memory.to_json();
     reference.memory.forget_calls();
     reference.destroy().await;
     let census = reference.census();
-    for mode in MODES {
-        for k in 1..=changes(&reference) {
-            let world = World::saved("llama-70b.yaml", &text);
-            world.memory.crash_after(k, mode);
-            world.destroy_until_crash().await;
-            let down = world.destroy().await;
-            assert!(down.outcome.is_complete(), "{mode:?} {k}: {:#?}", (down.outcome.failed, down.outcome.skipped));
-            assert_eq!(world.census(), census, "{mode:?} {k}");
-            assert_eq!(world.verify().await.verdict, Status::Absent, "{mode:?} {k}");
-        }
+    for k in 1..=changes(&reference) {
+        let world = World::saved("llama-70b.yaml", &text);
+        world.memory.crash_after(k, mode);
+        world.destroy_until_crash().await;
+        let down = world.destroy().await;
+        assert!(down.outcome.is_complete(), "{k}: {:#?}", (down.outcome.failed, down.outcome.skipped));
+        assert_eq!(world.census(), census, "{k}");
+        assert_eq!(world.verify().await.verdict, Status::Absent, "{k}");
     }
 }
 

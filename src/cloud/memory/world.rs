@@ -236,6 +236,9 @@ impl World {
 
     /// Forgets what is gone and no longer listed.
     pub fn prune(&mut self, now: Moment) {
+        if !self.objects.iter().any(|object| object.gone.is_some_and(|gone| gone <= now) && !object.is_record(now)) {
+            return;
+        }
         let (kept, gone) = std::mem::take(&mut self.objects)
             .into_iter()
             .partition(|object: &Object| object.gone.is_none_or(|gone| now < gone) || object.is_record(now));
