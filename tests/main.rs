@@ -5,6 +5,7 @@ mod choose;
 mod cost;
 mod desired;
 mod engine;
+mod generated;
 mod harness;
 mod laws;
 mod preflight;

@@ -90,7 +90,7 @@ pub struct GroupChoice {
 }
 
 /// Something newer than what lives: shown in the plan, never a change by itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Offer {
     /// `cluster.version`, `addon vpc-cni`, `ami p5`, `zone p5`
     pub subject: String,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a failure means for the caller. A function of operation, code and message: the same code can mean "try again"
 /// in a create and "done" in a delete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Class {
     /// Too many requests; the adapter has already retried.
@@ -36,7 +36,7 @@ pub enum Class {
 }
 
 /// What a failed call may have left behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Residue {
     Nothing,
@@ -45,7 +45,7 @@ pub enum Residue {
 }
 
 /// `{call}: {code}: {message} (request {request_id})`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error, schemars::JsonSchema)]
 #[error("{call}: {code}: {message}{}", self.request())]
 pub struct CloudError {
     /// The AWS operation, like `ec2:CreateVpc`.

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Sums leave out what [`Cost::unknown`] lists.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Cost {
     /// `USD`
     pub currency: String,
@@ -26,7 +26,7 @@ pub struct Cost {
     pub unknown: Vec<Unpriced>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Item {
     /// `node-group.p5`
     pub address: String,
@@ -42,7 +42,7 @@ pub struct Item {
     pub estimate: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Unpriced {
     pub address: String,
     pub unit: String,

@@ -6,7 +6,8 @@ use std::fmt;
 /// `subnet.private-usw2-az2`: the kind, a dot, and a name that is unique among objects of that kind in the stack.
 ///
 /// It is the value of the tag `infer-stack/resource` and the key of every plan, so it never changes once released.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(with = "String")]
 #[serde(try_from = "String", into = "String")]
 pub struct Address(String);
 

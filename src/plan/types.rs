@@ -7,7 +7,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Action {
     Create,
@@ -19,7 +19,7 @@ pub enum Action {
     Blocked,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FieldChange {
     /// Path in the kind's wish, `/cidr`; `/tags/workload` for a tag. A field whose order means nothing (`.set()`) brings one
     /// change an item, all with the field's path: `before` is `Null` for an item that comes, `after` for one that goes.
@@ -45,7 +45,7 @@ pub struct Options {
 }
 
 /// The verdict on one object. Two steps have the same address when a second live object claims it: `id` tells them apart.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Step {
     pub address: Address,
     pub kind: String,
@@ -64,7 +64,7 @@ pub struct Step {
 
 pub type TaskId = usize;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "verb", rename_all = "camelCase")]
 pub enum Verb {
     /// Create, wait until ready, then bring what the create call could not carry to the wish.
@@ -95,7 +95,7 @@ pub struct Task {
     pub after: Vec<TaskId>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Summary {
     pub create: usize,
     pub update: usize,

@@ -9,5 +9,5 @@ mod words;
 
 pub use checks::judge;
 pub use finding::{Check, Finding, Verdict, worst};
-pub use gather::gather;
+pub use gather::{Inquiry, gather};
 pub use input::Input;

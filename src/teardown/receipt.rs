@@ -7,7 +7,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 /// In the order of what weighs more: something that bills, then something that could not be looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     Absent,
@@ -15,7 +15,7 @@ pub enum Status {
     Present,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Receipt {
     pub verdict: Status,
     pub checks: Vec<Check>,
@@ -28,7 +28,7 @@ pub struct Receipt {
 }
 
 /// One kind, read twice.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Check {
     /// `ec2:instance`
     pub what: String,
@@ -41,7 +41,7 @@ pub struct Check {
     pub error: Option<CloudError>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Remaining {
     pub id: PhysicalId,
     pub state: String,
@@ -49,7 +49,7 @@ pub struct Remaining {
     pub hourly_usd: Option<f64>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Kept {
     pub what: String,
     pub id: PhysicalId,

@@ -7,10 +7,11 @@ use super::{
     receipt::{Check, Kept, Receipt, Remaining, Status},
 };
 use crate::{
-    catalog::{Catalog, hours_of},
+    catalog::Catalog,
     clock::{Clock, pause},
     cloud::{Cloud, StoreError},
-    contract::{AnyKind, Class, CloudError, Demand, Ownership, ShapeError},
+    contract::{AnyKind, Class, CloudError, Ownership, ShapeError},
+    cost,
     model::Scope,
     observed::{Live, Sight, relook},
     stack::names,
@@ -147,25 +148,7 @@ fn hourly(
     kind: &dyn AnyKind,
     live: &Live,
 ) -> Result<Option<f64>, ShapeError> {
-    if !finder.bills {
-        return Ok(Some(0.0));
-    }
-    // What a bucket costs hangs on what is in it, which no list says.
-    let mut sum = (kind.ownership() != Ownership::Retained).then_some(0.0);
-    for demand in kind.demand(&live.look.projected)? {
-        let price = match demand {
-            Demand::Instances { instance_type, purchase, now, .. } => {
-                catalog.instance_price(&instance_type, purchase, region).map(|price| price.usd * f64::from(now))
-            }
-            Demand::Billed { unit, now, .. } => {
-                let price = catalog.price(&unit, region).zip(hours_of(&unit));
-                price.map(|(price, hours)| price.usd * hours * now)
-            }
-            Demand::Count { .. } | Demand::Addresses { .. } => continue,
-        };
-        sum = sum.zip(price).map(|(sum, price)| sum + price);
-    }
-    Ok(sum)
+    if finder.bills { cost::hourly(catalog, region, kind, live) } else { Ok(Some(0.0)) }
 }
 
 /// Journals and receipts stay: without them there is no proof.

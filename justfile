@@ -1,0 +1,30 @@
+# What people do every day. `just` lists it.
+
+default:
+    @just --list
+
+# Everything pure: seconds, no AWS SDK.
+check:
+    cargo clippy --no-default-features --all-targets -- -D warnings
+    cargo test --no-default-features
+
+# What lands: formatting, lints and tests of both builds.
+ci:
+    .ci/run
+
+# The main job on the simulated account.
+demo:
+    cargo run -- up stacks/llama-70b.yaml --sandbox --yes
+
+# Writes schema/ and the command reference again.
+generate:
+    INFER_STACK_GENERATE=1 cargo test --no-default-features generated
+
+# Accepts changed goldens after a look.
+review:
+    INSTA_UPDATE=always cargo test --no-default-features
+    git diff --stat tests
+
+# Planning time at 200, 2,000 and 20,000 objects; the schedule against its critical path.
+bench:
+    cargo bench --no-default-features
