@@ -1,7 +1,10 @@
 //! One test binary: each binary links the SDK again.
 
+#[cfg(feature = "aws")]
+mod aws;
 mod catalog;
 mod choose;
+mod cloud;
 mod cost;
 mod desired;
 mod engine;

@@ -1,0 +1,3 @@
+//! The port's own decorators.
+
+mod cached;
