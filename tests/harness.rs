@@ -9,9 +9,9 @@ use infer_stack::{
         memory::{Memory, Object, Scenario},
     },
     desired::{DesiredGraph, desired},
-    model::{Identity, Scope},
+    model::{Address, Identity, Scope},
     observed::{Snapshot, look, wished_names},
-    plan::{Options, Plan, plan},
+    plan::{Options, Plan, critical_path, plan},
     resources::{KINDS, kind},
     stack::{Spec, names, parse},
     teardown::{Inquest, PAUSE, Receipt, Swept, destroy, verify},
@@ -20,6 +20,15 @@ use std::{collections::BTreeMap, sync::Mutex};
 
 pub const ACCOUNT: &str = "123456789012";
 pub const START: &str = "2026-12-01T14:00:00Z";
+
+/// Every file in `stacks/`, in order.
+pub fn files() -> Vec<String> {
+    let directory = std::fs::read_dir(format!("{}/stacks", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let mut files: Vec<String> = directory.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    files.retain(|file| file.ends_with(".yaml"));
+    files.sort();
+    files
+}
 
 /// The first document of a file in `stacks/`.
 pub fn stack(file: &str) -> Spec {
@@ -54,6 +63,16 @@ pub struct Ran {
     pub outcome: Outcome,
     pub swept: Vec<Swept>,
     pub events: Vec<Event>,
+}
+
+impl Ran {
+    /// Seconds along the longest chain of steps, each as long as it took: no schedule is shorter.
+    pub fn longest_chain(&self) -> (u64, Vec<Address>) {
+        critical_path(&self.plan, &|task| {
+            let done = self.outcome.done.iter().find(|done| done.address == task.address && done.verb == task.verb);
+            done.map_or(0, |done| done.seconds)
+        })
+    }
 }
 
 impl World {

@@ -2,6 +2,9 @@
 
 use crate::harness::World;
 use infer_stack::{cloud::memory::Crash, teardown::Status};
+use std::sync::{Arc, Mutex};
+
+const FILE: &str = "llama-70b.yaml";
 
 fn changes(world: &World) -> u32 {
     let verbs = ["create ", "update ", "delete "];
@@ -9,63 +12,99 @@ fn changes(world: &World) -> u32 {
     u32::try_from(made.iter().filter(|made| verbs.iter().any(|verb| made.call.starts_with(verb))).count()).unwrap()
 }
 
-#[tokio::test(start_paused = true)]
-async fn up_goes_on_after_a_crash_before_any_change() {
-    up_goes_on(Crash::BeforeEffect).await;
+/// The world as each change leaves it. A process that dies before the effect of a change leaves what the one before it left;
+/// one whose answer is lost leaves what the change itself left: so these are all the worlds that a crash can leave.
+fn recorded(world: World) -> (World, Arc<Mutex<Vec<String>>>) {
+    let texts = Arc::new(Mutex::new(vec![world.memory.to_json()]));
+    let kept = texts.clone();
+    let memory = world.memory.on_change(move |text| kept.lock().unwrap().push(text.to_owned()));
+    (World { memory, ..world }, texts)
+}
+
+fn taken(texts: &Mutex<Vec<String>>) -> Vec<String> {
+    std::mem::take(&mut texts.lock().unwrap())
+}
+
+async fn goes_on_up(world: World, census: &[String], what: &str) {
+    let up = world.up().await;
+    assert!(up.outcome.is_complete(), "{what}: {:#?}", (up.outcome.failed, up.outcome.skipped));
+    assert_eq!(world.census(), census, "{what}");
+    assert!(world.survey().await.plan.is_settled(), "{what}");
+}
+
+async fn goes_on_down(world: World, census: &[String], what: &str) {
+    let down = world.destroy().await;
+    assert!(down.outcome.is_complete(), "{what}: {:#?}", (down.outcome.failed, down.outcome.skipped));
+    assert_eq!(world.census(), census, "{what}");
+    assert_eq!(world.verify().await.verdict, Status::Absent, "{what}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn up_goes_on_after_a_crash_after_any_change() {
-    up_goes_on(Crash::AfterEffect).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn destroy_goes_on_after_a_crash_before_any_change() {
-    destroy_goes_on(Crash::BeforeEffect).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn destroy_goes_on_after_a_crash_after_any_change() {
-    destroy_goes_on(Crash::AfterEffect).await;
-}
-
-async fn up_goes_on(mode: Crash) {
-    let reference = World::ready("llama-70b.yaml");
+async fn up_goes_on_from_every_world_that_a_crash_leaves() {
+    let (reference, texts) = recorded(World::ready(FILE));
     reference.up().await;
-    let (calls, census) = (changes(&reference), reference.census());
-    assert!(calls > 20);
-    for k in 1..=calls {
-        let world = World::ready("llama-70b.yaml");
-        world.memory.crash_after(k, mode);
-        world.up_until_crash().await;
-        let up = world.up().await;
-        assert!(up.outcome.is_complete(), "{k}: {:#?}", (up.outcome.failed, up.outcome.skipped));
-        assert_eq!(world.census(), census, "{k}");
-        assert!(world.survey().await.plan.is_settled(), "{k}");
+    let (census, texts) = (reference.census(), taken(&texts));
+    assert!(texts.len() > 50);
+    for (k, text) in texts.iter().enumerate() {
+        goes_on_up(World::saved(FILE, text), &census, &format!("after {k} changes")).await;
     }
 }
 
-async fn destroy_goes_on(mode: Crash) {
-    let reference = World::ready("llama-70b.yaml");
+#[tokio::test(start_paused = true)]
+async fn destroy_goes_on_from_every_world_that_a_crash_leaves() {
+    let (reference, texts) = recorded(World::ready(FILE));
     reference.up().await;
+    taken(&texts);
+    reference.destroy().await;
+    let (census, texts) = (reference.census(), taken(&texts));
+    assert!(texts.len() > 40);
+    for (k, text) in texts.iter().enumerate() {
+        goes_on_down(World::saved(FILE, text), &census, &format!("after {} changes", k + 1)).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_half_made_is_also_destroyed() {
+    let (reference, texts) = recorded(World::ready(FILE));
+    reference.up().await;
+    for (k, text) in taken(&texts).iter().enumerate().step_by(5) {
+        let world = World::saved(FILE, text);
+        let down = world.destroy().await;
+        assert!(down.outcome.is_complete(), "{k}: {:#?}", (down.outcome.failed, down.outcome.skipped));
+        assert_eq!(world.verify().await.verdict, Status::Absent, "{k}");
+    }
+}
+
+/// The process itself dies: its calls never return, and the run is dropped where it stands.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_dropped_leaves_nothing_that_the_next_one_does_not_find() {
+    let reference = World::ready(FILE);
+    reference.up().await;
+    let census = reference.census();
+    let built = changes(&reference);
     let text = reference.memory.to_json();
     reference.memory.forget_calls();
     reference.destroy().await;
-    let census = reference.census();
-    for k in 1..=changes(&reference) {
-        let world = World::saved("llama-70b.yaml", &text);
-        world.memory.crash_after(k, mode);
-        world.destroy_until_crash().await;
-        let down = world.destroy().await;
-        assert!(down.outcome.is_complete(), "{k}: {:#?}", (down.outcome.failed, down.outcome.skipped));
-        assert_eq!(world.census(), census, "{k}");
-        assert_eq!(world.verify().await.verdict, Status::Absent, "{k}");
+    let (bare, torn) = (reference.census(), changes(&reference));
+    for mode in [Crash::BeforeEffect, Crash::AfterEffect] {
+        for k in (1..=built).step_by(9) {
+            let world = World::ready(FILE);
+            world.memory.crash_after(k, mode);
+            world.up_until_crash().await;
+            goes_on_up(world, &census, &format!("{mode:?} change {k}")).await;
+        }
+        for k in (1..=torn).step_by(9) {
+            let world = World::saved(FILE, &text);
+            world.memory.crash_after(k, mode);
+            world.destroy_until_crash().await;
+            goes_on_down(world, &bare, &format!("{mode:?} change {k}")).await;
+        }
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_twin_that_a_late_list_hid_is_taken_away_by_the_next_run() {
-    let world = World::ready("llama-70b.yaml");
+    let world = World::ready(FILE);
     world.up().await;
     let subnet = world.objects("subnet").remove(0);
     // What a create call makes whose answer was lost and which no list showed when the next run looked.
