@@ -189,13 +189,7 @@ async fn perform(step: &Step<'_>, task: &Task, prepared: Prepared) -> Result<Opt
 }
 
 /// Skips everything that comes after a task, however far.
-fn skip<'t>(
-    run: &Run<'_>,
-    outcome: &mut Outcome,
-    waiting: &mut BTreeMap<TaskId, &'t Task>,
-    after: TaskId,
-    because: &str,
-) {
+fn skip(run: &Run<'_>, outcome: &mut Outcome, waiting: &mut BTreeMap<TaskId, &Task>, after: TaskId, because: &str) {
     let mut lost = vec![after];
     while let Some(id) = lost.pop() {
         let next: Vec<TaskId> = waiting.values().filter(|task| task.after.contains(&id)).map(|task| task.id).collect();

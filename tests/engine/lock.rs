@@ -5,7 +5,7 @@ use infer_stack::{
     apply::{Event, Holder, LEASE, LockError, Log, NoJournal, acquire, break_lock, guarded, held, is_dead, stop},
     clock::{Clock, pause},
     cloud::{
-        Cloud, Store,
+        Cloud,
         memory::{Fault, Memory, Scenario},
     },
     contract::{Class, CloudError},

@@ -3,7 +3,7 @@
 use crate::harness::World;
 use infer_stack::{
     clock::pause,
-    cloud::{Cloud, Expect, Store, memory::Fault},
+    cloud::{Cloud, Expect, memory::Fault},
     contract::{Class, CloudError},
     teardown::{Check, Kept, Receipt, Remaining, Status, receipt_key},
 };
