@@ -4,11 +4,14 @@
 //! A request passes, from the outside in: `cloud` (what it is for) · a live half or `facts` (which calls) · `clients` (one a
 //! service) · `label` (what the request is) · the SDK (signing, retries) · `connector` (counts, pace) · HTTPS or `wire`.
 
+pub mod answers;
 mod clients;
 mod cloud;
 pub mod codes;
 mod config;
 mod connector;
+pub mod ec2;
+pub mod elbv2;
 mod facts;
 mod label;
 mod pace;

@@ -88,3 +88,76 @@ fn documentation_address(id: &str) -> String {
     let last = id.bytes().fold(0u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte));
     format!("203.0.113.{last}")
 }
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{AMAZON_POOL, Desired, ElasticIp, Observed};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{deleted, field, found},
+            ec2::{listed, of_stack, retag, stamped, tags},
+            failed,
+        },
+        contract::{CloudError, Live},
+        model::{PhysicalId, Scope, Stamp},
+    };
+    use aws_sdk_ec2::types::{self, DomainType, Filter, ResourceType};
+
+    const DESCRIBE: &str = "ec2:DescribeAddresses";
+
+    fn observe(address: types::Address) -> Result<Observed, CloudError> {
+        Ok(Observed {
+            allocation_id: field(DESCRIBE, "allocationId", address.allocation_id)?,
+            public_ip: field(DESCRIBE, "publicIp", address.public_ip)?,
+            public_ipv4_pool: address.public_ipv4_pool.unwrap_or_else(|| AMAZON_POOL.to_owned()),
+            association_id: address.association_id,
+            network_interface_id: address.network_interface_id,
+            tags: tags(address.tags),
+        })
+    }
+
+    async fn look(aws: &Aws, filter: Filter) -> Result<Vec<Observed>, CloudError> {
+        let answer = aws.ec2().describe_addresses().filters(filter).send().await.map_err(failed(DESCRIBE))?;
+        answer.addresses.into_iter().flatten().map(observe).collect()
+    }
+
+    impl Live<Aws> for ElasticIp {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            // An address is in no VPC: only its tag tells whose it is.
+            listed::<Self, _>([of_stack(scope)], |filter| look(aws, filter)).await
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let answer = aws.ec2().describe_addresses().allocation_ids(id).send().await.map_err(failed(DESCRIBE));
+            found(answer)?.and_then(|answer| answer.addresses?.pop()).map(observe).transpose()
+        }
+
+        async fn create(aws: &Aws, want: &Desired, stamp: &Stamp) -> Result<PhysicalId, CloudError> {
+            let call = "ec2:AllocateAddress";
+            let pool = Some(&want.pool).filter(|pool| *pool != AMAZON_POOL).cloned();
+            let request = aws
+                .ec2()
+                .allocate_address()
+                .domain(DomainType::Vpc)
+                .set_public_ipv4_pool(pool)
+                .tag_specifications(stamped(ResourceType::ElasticIp, &stamp.tags));
+            let answer = request.send().await.map_err(failed(call))?;
+            field(call, "allocationId", answer.allocation_id)
+        }
+
+        async fn update(
+            aws: &Aws,
+            id: &str,
+            _: &Desired,
+            changed: &[String],
+            stamp: &Stamp,
+        ) -> Result<(), CloudError> {
+            retag(aws, id, changed, stamp).await
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            deleted(aws.ec2().release_address().allocation_id(id).send().await.map_err(failed("ec2:ReleaseAddress")))
+        }
+    }
+}

@@ -105,3 +105,104 @@ impl Kind for InternetGateway {
         format!("igw-0{serial}")
     }
 }
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{Attachment, Desired, InternetGateway, Observed};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{deleted, field, found},
+            ec2::{changes, in_vpc, listed, of_stack, retag, stamped, tags},
+            failed,
+        },
+        contract::{CloudError, Live},
+        model::{Link, PhysicalId, Scope, Stamp},
+    };
+    use aws_sdk_ec2::types::{self, Filter, ResourceType};
+    use std::iter::once;
+
+    const DESCRIBE: &str = "ec2:DescribeInternetGateways";
+
+    fn attachment(attachment: types::InternetGatewayAttachment) -> Result<Attachment, CloudError> {
+        Ok(Attachment {
+            vpc_id: field(DESCRIBE, "vpcId", attachment.vpc_id)?,
+            state: field(DESCRIBE, "state", attachment.state)?.as_str().to_owned(),
+        })
+    }
+
+    fn observe(gateway: types::InternetGateway) -> Result<Observed, CloudError> {
+        Ok(Observed {
+            internet_gateway_id: field(DESCRIBE, "internetGatewayId", gateway.internet_gateway_id)?,
+            attachments: gateway.attachments.into_iter().flatten().map(attachment).collect::<Result<_, _>>()?,
+            tags: tags(gateway.tags),
+        })
+    }
+
+    async fn look(aws: &Aws, filter: Filter) -> Result<Vec<Observed>, CloudError> {
+        let pages = aws.ec2().describe_internet_gateways().filters(filter).into_paginator().items().send();
+        let gateways = pages.collect::<Result<Vec<_>, _>>().await.map_err(failed(DESCRIBE))?;
+        gateways.into_iter().map(observe).collect()
+    }
+
+    /// The VPC that a gateway is attached to now, whatever the state of the attachment.
+    async fn attached_to(aws: &Aws, id: &str) -> Result<Option<String>, CloudError> {
+        let live = InternetGateway::read(aws, id).await?;
+        Ok(live.and_then(|live| Some(live.attachment()?.vpc_id.clone())))
+    }
+
+    async fn detach(aws: &Aws, id: &str, vpc: &str) -> Result<(), CloudError> {
+        let request = aws.ec2().detach_internet_gateway().internet_gateway_id(id).vpc_id(vpc);
+        deleted(request.send().await.map_err(failed("ec2:DetachInternetGateway")))
+    }
+
+    impl Live<Aws> for InternetGateway {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            // One that is attached to nothing is found by its tag alone.
+            let filters = once(of_stack(scope)).chain(in_vpc(scope, "attachment.vpc-id"));
+            listed::<Self, _>(filters, |filter| look(aws, filter)).await
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let request = aws.ec2().describe_internet_gateways().internet_gateway_ids(id);
+            let answer = found(request.send().await.map_err(failed(DESCRIBE)))?;
+            answer.and_then(|answer| answer.internet_gateways?.pop()).map(observe).transpose()
+        }
+
+        async fn create(aws: &Aws, _: &Desired, stamp: &Stamp) -> Result<PhysicalId, CloudError> {
+            let call = "ec2:CreateInternetGateway";
+            let tags = stamped(ResourceType::InternetGateway, &stamp.tags);
+            let request = aws.ec2().create_internet_gateway().tag_specifications(tags);
+            let answer = request.send().await.map_err(failed(call))?;
+            field(call, "internetGatewayId", answer.internet_gateway.and_then(|gateway| gateway.internet_gateway_id))
+        }
+
+        async fn update(
+            aws: &Aws,
+            id: &str,
+            want: &Desired,
+            changed: &[String],
+            stamp: &Stamp,
+        ) -> Result<(), CloudError> {
+            if changes(changed, "/vpc") {
+                let (have, want) = (attached_to(aws, id).await?, want.vpc.as_ref().map(Link::target));
+                if let Some(vpc) = have.as_deref().filter(|vpc| Some(*vpc) != want) {
+                    detach(aws, id, vpc).await?;
+                }
+                if let Some(vpc) = want.filter(|vpc| have.as_deref() != Some(*vpc)) {
+                    let request = aws.ec2().attach_internet_gateway().internet_gateway_id(id).vpc_id(vpc);
+                    request.send().await.map_err(failed("ec2:AttachInternetGateway"))?;
+                }
+            }
+            retag(aws, id, changed, stamp).await
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            if let Some(vpc) = attached_to(aws, id).await? {
+                detach(aws, id, &vpc).await?;
+            }
+            let request = aws.ec2().delete_internet_gateway().internet_gateway_id(id);
+            deleted(request.send().await.map_err(failed("ec2:DeleteInternetGateway")))
+        }
+    }
+}

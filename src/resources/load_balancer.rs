@@ -144,3 +144,89 @@ impl Kind for LoadBalancer {
         format!("arn:aws:elasticloadbalancing:us-west-2:123456789012:loadbalancer/{short}/{name}/{serial}")
     }
 }
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{CLUSTER_TAG, Desired, LoadBalancer, Observed};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{byproduct, deleted, field, found},
+            elbv2::tags_of,
+            failed,
+        },
+        contract::{CloudError, Kind, Live},
+        model::{PhysicalId, STACK, Scope, Stamp, Tags},
+    };
+    use aws_sdk_elasticloadbalancingv2::types;
+
+    const DESCRIBE: &str = "elbv2:DescribeLoadBalancers";
+
+    fn observe(balancer: types::LoadBalancer) -> Result<Observed, CloudError> {
+        let (state, reason) = balancer.state.map(|state| (state.code, state.reason)).unwrap_or_default();
+        let zones = balancer.availability_zones.into_iter().flatten();
+        Ok(Observed {
+            load_balancer_arn: field(DESCRIBE, "LoadBalancerArn", balancer.load_balancer_arn)?,
+            load_balancer_name: field(DESCRIBE, "LoadBalancerName", balancer.load_balancer_name)?,
+            load_balancer_type: field(DESCRIBE, "Type", balancer.r#type)?.as_str().to_owned(),
+            // Gateway balancers have neither scheme nor name of their own.
+            scheme: balancer.scheme.map(|scheme| scheme.as_str().to_owned()).unwrap_or_default(),
+            dns_name: balancer.dns_name.unwrap_or_default(),
+            vpc_id: field(DESCRIBE, "VpcId", balancer.vpc_id)?,
+            subnet_ids: zones.filter_map(|zone| zone.subnet_id).collect(),
+            security_groups: balancer.security_groups.unwrap_or_default(),
+            state: field(DESCRIBE, "State", state)?.as_str().to_owned(),
+            reason,
+            tags: Tags::new(),
+        })
+    }
+
+    async fn tagged(aws: &Aws, mut found: Vec<Observed>) -> Result<Vec<Observed>, CloudError> {
+        let arns = found.iter().map(|live| live.load_balancer_arn.clone()).collect();
+        let mut tags = tags_of(aws, arns).await?;
+        // What has no entry is gone by now.
+        found.retain_mut(|live| match tags.remove(&live.load_balancer_arn) {
+            Some(its) => {
+                live.tags = its;
+                true
+            }
+            None => false,
+        });
+        Ok(found)
+    }
+
+    impl Live<Aws> for LoadBalancer {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            let pages = aws.load_balancing().describe_load_balancers().into_paginator().items().send();
+            let all = pages.collect::<Result<Vec<_>, _>>().await.map_err(failed(DESCRIBE))?;
+            // The service has no filters: what the tags do not tell is told by the VPC.
+            let all = tagged(aws, all.into_iter().map(observe).collect::<Result<_, _>>()?).await?;
+            let ours = |live: &Observed| {
+                live.tags.get(STACK) == Some(&scope.identity.stack)
+                    || live.tags.get(CLUSTER_TAG) == Some(&scope.cluster)
+                    || scope.vpc.as_ref() == Some(&live.vpc_id)
+            };
+            Ok(all.into_iter().filter(ours).collect())
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let request = aws.load_balancing().describe_load_balancers().load_balancer_arns(id);
+            let answer = found(request.send().await.map_err(failed(DESCRIBE)))?;
+            let Some(balancer) = answer.and_then(|answer| answer.load_balancers?.pop()) else { return Ok(None) };
+            Ok(tagged(aws, vec![observe(balancer)?]).await?.pop())
+        }
+
+        async fn create(_: &Aws, _: &Desired, _: &Stamp) -> Result<PhysicalId, CloudError> {
+            byproduct(Self::NAME)
+        }
+
+        async fn update(_: &Aws, _: &str, _: &Desired, _: &[String], _: &Stamp) -> Result<(), CloudError> {
+            byproduct(Self::NAME)
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            let request = aws.load_balancing().delete_load_balancer().load_balancer_arn(id);
+            deleted(request.send().await.map_err(failed("elbv2:DeleteLoadBalancer")))
+        }
+    }
+}

@@ -211,3 +211,94 @@ impl Kind for NatGateway {
         format!("nat-0{serial}")
     }
 }
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{Desired, GatewayAddress, NatGateway, Observed};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{deleted, field, found},
+            ec2::{in_vpc, listed, of_stack, retag, stamped, tags},
+            failed,
+        },
+        contract::{CloudError, Live},
+        model::{PhysicalId, Scope, Stamp},
+    };
+    use aws_sdk_ec2::types::{self, AvailabilityMode, Filter, ResourceType};
+
+    const DESCRIBE: &str = "ec2:DescribeNatGateways";
+
+    fn observe(gateway: types::NatGateway) -> Result<Observed, CloudError> {
+        let address = |address: types::NatGatewayAddress| GatewayAddress {
+            allocation_id: address.allocation_id,
+            public_ip: address.public_ip,
+            network_interface_id: address.network_interface_id,
+            availability_zone_id: address.availability_zone_id,
+            primary: address.is_primary.unwrap_or_default(),
+        };
+        Ok(Observed {
+            nat_gateway_id: field(DESCRIBE, "natGatewayId", gateway.nat_gateway_id)?,
+            vpc_id: field(DESCRIBE, "vpcId", gateway.vpc_id)?,
+            subnet_id: gateway.subnet_id,
+            state: field(DESCRIBE, "state", gateway.state)?.as_str().to_owned(),
+            failure_code: gateway.failure_code,
+            failure_message: gateway.failure_message,
+            addresses: gateway.nat_gateway_addresses.into_iter().flatten().map(address).collect(),
+            tags: tags(gateway.tags),
+        })
+    }
+
+    async fn look(aws: &Aws, filter: Filter) -> Result<Vec<Observed>, CloudError> {
+        let pages = aws.ec2().describe_nat_gateways().filter(filter).into_paginator().items().send();
+        let gateways = pages.collect::<Result<Vec<_>, _>>().await.map_err(failed(DESCRIBE))?;
+        gateways.into_iter().map(observe).collect()
+    }
+
+    impl Live<Aws> for NatGateway {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            // The stack makes gateways in its own VPC only: what is in it is all there is.
+            let filter = in_vpc(scope, "vpc-id").unwrap_or_else(|| of_stack(scope));
+            listed::<Self, _>([filter], |filter| look(aws, filter)).await
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let answer = aws.ec2().describe_nat_gateways().nat_gateway_ids(id).send().await.map_err(failed(DESCRIBE));
+            found(answer)?.and_then(|answer| answer.nat_gateways?.pop()).map(observe).transpose()
+        }
+
+        async fn create(aws: &Aws, want: &Desired, stamp: &Stamp) -> Result<PhysicalId, CloudError> {
+            let call = "ec2:CreateNatGateway";
+            let request = aws
+                .ec2()
+                .create_nat_gateway()
+                .client_token(&stamp.token)
+                .tag_specifications(stamped(ResourceType::Natgateway, &stamp.tags));
+            let request = match want {
+                Desired::Zonal { subnet, allocation, .. } => request
+                    .subnet_id(subnet.target())
+                    .set_allocation_id(allocation.as_ref().map(|link| link.target().to_owned())),
+                Desired::Regional { vpc, .. } => {
+                    request.availability_mode(AvailabilityMode::Regional).vpc_id(vpc.target())
+                }
+            };
+            let answer = request.send().await.map_err(failed(call))?;
+            field(call, "natGatewayId", answer.nat_gateway.and_then(|gateway| gateway.nat_gateway_id))
+        }
+
+        async fn update(
+            aws: &Aws,
+            id: &str,
+            _: &Desired,
+            changed: &[String],
+            stamp: &Stamp,
+        ) -> Result<(), CloudError> {
+            retag(aws, id, changed, stamp).await
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            let request = aws.ec2().delete_nat_gateway().nat_gateway_id(id);
+            deleted(request.send().await.map_err(failed("ec2:DeleteNatGateway")))
+        }
+    }
+}

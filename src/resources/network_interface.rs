@@ -188,3 +188,93 @@ impl Kind for NetworkInterface {
         format!("eni-0{serial}")
     }
 }
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{Attachment, Desired, NetworkInterface, Observed};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{byproduct, count, deleted, field, found},
+            ec2::{in_vpc, listed, of_stack, tags},
+            failed,
+        },
+        contract::{Class, CloudError, Kind, Live},
+        model::{PhysicalId, Scope, Stamp},
+    };
+    use aws_sdk_ec2::types::{self, Filter};
+    use std::iter::once;
+
+    const DESCRIBE: &str = "ec2:DescribeNetworkInterfaces";
+
+    fn attachment(attachment: types::NetworkInterfaceAttachment) -> Option<Attachment> {
+        Some(Attachment {
+            instance_id: attachment.instance_id?,
+            device_index: count(attachment.device_index),
+            network_card_index: count(attachment.network_card_index),
+            delete_on_termination: attachment.delete_on_termination.unwrap_or_default(),
+        })
+    }
+
+    fn observe(interface: types::NetworkInterface) -> Result<Observed, CloudError> {
+        let group = |group: types::GroupIdentifier| field(DESCRIBE, "groupId", group.group_id);
+        Ok(Observed {
+            network_interface_id: field(DESCRIBE, "networkInterfaceId", interface.network_interface_id)?,
+            vpc_id: field(DESCRIBE, "vpcId", interface.vpc_id)?,
+            subnet_id: field(DESCRIBE, "subnetId", interface.subnet_id)?,
+            group_ids: interface.groups.into_iter().flatten().map(group).collect::<Result<_, _>>()?,
+            interface_type: field(DESCRIBE, "interfaceType", interface.interface_type)?.as_str().to_owned(),
+            description: interface.description.unwrap_or_default(),
+            status: field(DESCRIBE, "status", interface.status)?.as_str().to_owned(),
+            attachment: interface.attachment.and_then(attachment),
+            private_ip: interface.private_ip_address,
+            public_ip: interface.association.and_then(|association| association.public_ip),
+            requester_managed: interface.requester_managed.unwrap_or_default(),
+            tags: tags(interface.tag_set),
+        })
+    }
+
+    async fn look(aws: &Aws, filter: Filter) -> Result<Vec<Observed>, CloudError> {
+        let pages = aws.ec2().describe_network_interfaces().filters(filter).into_paginator().items().send();
+        let interfaces = pages.collect::<Result<Vec<_>, _>>().await.map_err(failed(DESCRIBE))?;
+        interfaces.into_iter().map(observe).collect()
+    }
+
+    impl Live<Aws> for NetworkInterface {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            // In a network that was brought along only the tag tells the stack's from those of others.
+            let filters = once(of_stack(scope)).chain(in_vpc(scope, "vpc-id"));
+            listed::<Self, _>(filters, |filter| look(aws, filter)).await
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let request = aws.ec2().describe_network_interfaces().network_interface_ids(id);
+            let answer = found(request.send().await.map_err(failed(DESCRIBE)))?;
+            answer.and_then(|answer| answer.network_interfaces?.pop()).map(observe).transpose()
+        }
+
+        async fn create(_: &Aws, _: &Desired, _: &Stamp) -> Result<PhysicalId, CloudError> {
+            byproduct(Self::NAME)
+        }
+
+        async fn update(_: &Aws, _: &str, _: &Desired, _: &[String], _: &Stamp) -> Result<(), CloudError> {
+            byproduct(Self::NAME)
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            let call = "ec2:DeleteNetworkInterface";
+            let Some(live) = Self::read(aws, id).await? else { return Ok(()) };
+            if live.left_behind() {
+                return deleted(
+                    aws.ec2().delete_network_interface().network_interface_id(id).send().await.map_err(failed(call)),
+                );
+            }
+            // It ends with what holds it: there is nothing to do but to wait, and no call that AWS would not refuse.
+            let holder = match &live.attachment {
+                Some(attachment) => attachment.instance_id.as_str(),
+                None => "the service that made it",
+            };
+            Err(CloudError::new(call, Class::InUse, "InUse", format!("{id} is held by {holder} ({})", live.description)))
+        }
+    }
+}

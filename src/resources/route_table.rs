@@ -228,3 +228,216 @@ impl Kind for RouteTable {
         format!("rtb-0{serial}")
     }
 }
+
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{Association, Desired, LiveRoute, Observed, Route, RouteTable, Via};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{deleted, field, found, parsed},
+            ec2::{changes, filter, in_vpc, listed, of_stack, retag, stamped, tags},
+            failed,
+        },
+        contract::{CloudError, Kind, Live},
+        model::{Link, PhysicalId, Scope, Stamp},
+    };
+    use aws_sdk_ec2::types::{self, Filter, ResourceType};
+    use ipnet::IpNet;
+
+    const DESCRIBE: &str = "ec2:DescribeRouteTables";
+
+    fn route(route: types::Route) -> Result<LiveRoute, CloudError> {
+        let destination = route.destination_cidr_block.or(route.destination_ipv6_cidr_block);
+        let others = [
+            route.vpc_peering_connection_id,
+            route.transit_gateway_id,
+            route.network_interface_id,
+            route.egress_only_internet_gateway_id,
+            route.local_gateway_id,
+            route.carrier_gateway_id,
+            route.core_network_arn,
+            route.instance_id,
+        ];
+        Ok(LiveRoute {
+            destination: destination.map(|block| parsed(DESCRIBE, "destination", Some(block))).transpose()?,
+            prefix_list_id: route.destination_prefix_list_id,
+            gateway_id: route.gateway_id,
+            nat_gateway_id: route.nat_gateway_id,
+            other_target: others.into_iter().flatten().next(),
+            origin: field(DESCRIBE, "origin", route.origin)?.as_str().to_owned(),
+            state: field(DESCRIBE, "state", route.state)?.as_str().to_owned(),
+        })
+    }
+
+    fn association(association: types::RouteTableAssociation) -> Result<Association, CloudError> {
+        let state = association.association_state.and_then(|state| state.state);
+        Ok(Association {
+            association_id: field(DESCRIBE, "associationId", association.route_table_association_id)?,
+            subnet_id: association.subnet_id,
+            state: field(DESCRIBE, "associationState", state)?.as_str().to_owned(),
+        })
+    }
+
+    fn observe(table: types::RouteTable) -> Result<Observed, CloudError> {
+        Ok(Observed {
+            route_table_id: field(DESCRIBE, "routeTableId", table.route_table_id)?,
+            vpc_id: field(DESCRIBE, "vpcId", table.vpc_id)?,
+            routes: table.routes.into_iter().flatten().map(route).collect::<Result<_, _>>()?,
+            associations: table.associations.into_iter().flatten().map(association).collect::<Result<_, _>>()?,
+            tags: tags(table.tags),
+        })
+    }
+
+    fn is_main(table: &types::RouteTable) -> bool {
+        table.associations.iter().flatten().any(|association| association.main == Some(true))
+    }
+
+    async fn look(aws: &Aws, filter: Filter) -> Result<Vec<Observed>, CloudError> {
+        let pages = aws.ec2().describe_route_tables().filters(filter).into_paginator().items().send();
+        let tables = pages.collect::<Result<Vec<_>, _>>().await.map_err(failed(DESCRIBE))?;
+        tables.into_iter().filter(|table| !is_main(table)).map(observe).collect()
+    }
+
+    async fn there(aws: &Aws, id: &str) -> Result<Observed, CloudError> {
+        field(DESCRIBE, id, RouteTable::read(aws, id).await?)
+    }
+
+    /// Sets the one route of a destination: a new one, or another target for one that is there.
+    macro_rules! lead {
+        ($request:expr, $id:expr, $route:expr) => {{
+            let request = $request.route_table_id($id);
+            let request = match $route.to {
+                IpNet::V4(block) => request.destination_cidr_block(block.to_string()),
+                IpNet::V6(block) => request.destination_ipv6_cidr_block(block.to_string()),
+            };
+            match &$route.via {
+                Via::InternetGateway(link) => request.gateway_id(link.target()),
+                Via::NatGateway(link) => request.nat_gateway_id(link.target()),
+                Via::Other(other) => match other.split('-').next() {
+                    Some("pcx") => request.vpc_peering_connection_id(other),
+                    Some("tgw") => request.transit_gateway_id(other),
+                    Some("eni") => request.network_interface_id(other),
+                    Some("eigw") => request.egress_only_internet_gateway_id(other),
+                    _ => request.gateway_id(other),
+                },
+            }
+        }};
+    }
+
+    async fn bring_routes(aws: &Aws, id: &str, live: &Observed, want: &[Route]) -> Result<(), CloudError> {
+        let have = RouteTable::project(live).routes;
+        for route in want.iter().filter(|route| !have.contains(route)) {
+            if have.iter().any(|other| other.to == route.to) {
+                let request = lead!(aws.ec2().replace_route(), id, route);
+                request.send().await.map_err(failed("ec2:ReplaceRoute"))?;
+            } else {
+                let request = lead!(aws.ec2().create_route(), id, route);
+                request.send().await.map_err(failed("ec2:CreateRoute"))?;
+            }
+        }
+        for route in have.iter().filter(|route| want.iter().all(|other| other.to != route.to)) {
+            let request = aws.ec2().delete_route().route_table_id(id);
+            let request = match route.to {
+                IpNet::V4(block) => request.destination_cidr_block(block.to_string()),
+                IpNet::V6(block) => request.destination_ipv6_cidr_block(block.to_string()),
+            };
+            deleted(request.send().await.map_err(failed("ec2:DeleteRoute")))?;
+        }
+        Ok(())
+    }
+
+    async fn bring_subnets(aws: &Aws, id: &str, live: &Observed, want: &[Link]) -> Result<(), CloudError> {
+        let have = RouteTable::project(live).subnets;
+        for subnet in want.iter().filter(|subnet| !have.contains(subnet)) {
+            associate(aws, id, subnet.target()).await?;
+        }
+        let surplus = live.associations.iter().filter(|association| {
+            association.holds()
+                && association.subnet_id.as_ref().is_some_and(|subnet| want.iter().all(|link| link.target() != subnet))
+        });
+        for association in surplus {
+            disassociate(aws, association).await?;
+        }
+        Ok(())
+    }
+
+    /// A subnet has one explicit association: one with another table is moved, so that it is never without.
+    async fn associate(aws: &Aws, id: &str, subnet: &str) -> Result<(), CloudError> {
+        let elsewhere = look(aws, filter("association.subnet-id", subnet)).await?;
+        let held = elsewhere.iter().flat_map(|table| &table.associations);
+        let moved = held.into_iter().find(|its| its.subnet_id.as_deref() == Some(subnet) && its.holds());
+        match moved {
+            Some(association) => {
+                let request = aws.ec2().replace_route_table_association().route_table_id(id);
+                let request = request.association_id(&association.association_id);
+                request.send().await.map_err(failed("ec2:ReplaceRouteTableAssociation")).map(drop)
+            }
+            None => {
+                let request = aws.ec2().associate_route_table().route_table_id(id).subnet_id(subnet);
+                request.send().await.map_err(failed("ec2:AssociateRouteTable")).map(drop)
+            }
+        }
+    }
+
+    async fn disassociate(aws: &Aws, association: &Association) -> Result<(), CloudError> {
+        let request = aws.ec2().disassociate_route_table().association_id(&association.association_id);
+        deleted(request.send().await.map_err(failed("ec2:DisassociateRouteTable")))
+    }
+
+    impl Live<Aws> for RouteTable {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            // The stack makes tables in its own VPC only: what is in it is all there is.
+            let filter = in_vpc(scope, "vpc-id").unwrap_or_else(|| of_stack(scope));
+            listed::<Self, _>([filter], |filter| look(aws, filter)).await
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let answer = aws.ec2().describe_route_tables().route_table_ids(id).send().await.map_err(failed(DESCRIBE));
+            found(answer)?.and_then(|answer| answer.route_tables?.pop()).map(observe).transpose()
+        }
+
+        async fn create(aws: &Aws, want: &Desired, stamp: &Stamp) -> Result<PhysicalId, CloudError> {
+            let call = "ec2:CreateRouteTable";
+            let request = aws
+                .ec2()
+                .create_route_table()
+                .vpc_id(want.vpc.target())
+                .client_token(&stamp.token)
+                .tag_specifications(stamped(ResourceType::RouteTable, &stamp.tags));
+            let answer = request.send().await.map_err(failed(call))?;
+            field(call, "routeTableId", answer.route_table.and_then(|table| table.route_table_id))
+        }
+
+        async fn update(
+            aws: &Aws,
+            id: &str,
+            want: &Desired,
+            changed: &[String],
+            stamp: &Stamp,
+        ) -> Result<(), CloudError> {
+            let (routes, subnets) = (changes(changed, "/routes"), changes(changed, "/subnets"));
+            if routes || subnets {
+                let live = there(aws, id).await?;
+                // Routes first: a subnet that joins finds its way out.
+                if routes {
+                    bring_routes(aws, id, &live, &want.routes).await?;
+                }
+                if subnets {
+                    bring_subnets(aws, id, &live, &want.subnets).await?;
+                }
+            }
+            retag(aws, id, changed, stamp).await
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            let Some(live) = Self::read(aws, id).await? else { return Ok(()) };
+            for association in live.associations.iter().filter(|association| association.holds()) {
+                disassociate(aws, association).await?;
+            }
+            let request = aws.ec2().delete_route_table().route_table_id(id);
+            deleted(request.send().await.map_err(failed("ec2:DeleteRouteTable")))
+        }
+    }
+}

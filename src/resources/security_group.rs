@@ -7,7 +7,11 @@ use crate::{
 };
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, fmt};
+use std::collections::BTreeSet;
+
+mod rule;
+
+pub use rule::{Peer, Ports, Rule, Traffic};
 
 /// Rules in each direction (VPC quota L-0EA8095F's default).
 const MOST_RULES: usize = 60;
@@ -26,97 +30,6 @@ pub struct Desired {
     /// Beside the rule to everywhere, which EC2 gives every new group: it is neither wished nor taken away, since every
     /// interface of the stack carries a group that has it. It does not cover EFA, whose traffic wants a group, not a block.
     pub egress: Vec<Rule>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Rule {
-    pub traffic: Traffic,
-    pub peer: Peer,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Traffic {
-    /// Every protocol, EFA's included (`IpProtocol: -1`).
-    All,
-    Tcp(Ports),
-    /// What no wish has, as EC2 says it.
-    Other {
-        protocol: String,
-        from: Option<i32>,
-        to: Option<i32>,
-    },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Ports {
-    pub from: u16,
-    pub to: u16,
-}
-
-/// Who may speak, or be spoken to.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Peer {
-    /// Interfaces that carry this group.
-    Itself,
-    Group(Link),
-    Cidr(IpNet),
-    /// `pl-…`
-    PrefixList(String),
-}
-
-impl Rule {
-    pub fn all(peer: Peer) -> Self {
-        Self { traffic: Traffic::All, peer }
-    }
-
-    /// TCP ports, both ends included.
-    pub fn tcp(from: u16, to: u16, peer: Peer) -> Self {
-        Self { traffic: Traffic::Tcp(Ports { from, to }), peer }
-    }
-
-    /// The one that EC2 gives every new group, once for each address family of its VPC.
-    fn is_default_egress(&self) -> bool {
-        self.traffic == Traffic::All && matches!(&self.peer, Peer::Cidr(cidr) if cidr.prefix_len() == 0)
-    }
-
-    fn check(&self) -> Option<String> {
-        match &self.traffic {
-            Traffic::Tcp(Ports { from, to }) if from > to => {
-                Some(format!("ports {from}–{to}: the first is the smaller"))
-            }
-            _ => match &self.peer {
-                Peer::Cidr(cidr) if *cidr != cidr.trunc() => {
-                    Some(format!("{cidr}: the block starts at {}", cidr.network()))
-                }
-                _ => None,
-            },
-        }
-    }
-}
-
-impl fmt::Display for Traffic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::All => f.write_str("all"),
-            Self::Tcp(Ports { from, to }) if from == to => write!(f, "tcp {from}"),
-            Self::Tcp(Ports { from, to }) => write!(f, "tcp {from}–{to}"),
-            Self::Other { protocol, .. } => f.write_str(protocol),
-        }
-    }
-}
-
-impl fmt::Display for Peer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Itself => f.write_str("itself"),
-            Self::Group(link) => f.write_str(link.target()),
-            Self::Cidr(cidr) => write!(f, "{cidr}"),
-            Self::PrefixList(id) => f.write_str(id),
-        }
-    }
 }
 
 /// DescribeSecurityGroups. A VPC's group `default` is never listed: it comes and goes with its VPC.
@@ -329,5 +242,214 @@ impl Kind for SecurityGroup {
     }
     fn imagine_id(_: &Desired, serial: &str) -> PhysicalId {
         format!("sg-0{serial}")
+    }
+}
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{Desired, LivePeer, Observed, Permission, Rule, SecurityGroup};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{deleted, field, found, parsed},
+            ec2::{changes, filter, in_vpc, listed, of_stack, retag, stamped, tags},
+            failed,
+        },
+        contract::{Class, CloudError, Kind, Live},
+        model::{PhysicalId, STACK, Scope, Stamp, Tags},
+    };
+    use aws_sdk_ec2::types::{
+        Filter, IpPermission, IpRange, Ipv6Range, PrefixListId, ResourceType, SecurityGroup as Group, UserIdGroupPair,
+    };
+    use ipnet::IpNet;
+    use std::iter::once;
+
+    const DESCRIBE: &str = "ec2:DescribeSecurityGroups";
+    /// The tag that EKS puts on the group that it makes for a cluster.
+    const OF_CLUSTER: &str = "aws:eks:cluster-name";
+
+    /// One for each source or destination that an IpPermission lists.
+    fn permissions(list: Option<Vec<IpPermission>>) -> Result<Vec<Permission>, CloudError> {
+        let mut all = vec![];
+        for its in list.into_iter().flatten() {
+            let blocks = its.ip_ranges.into_iter().flatten().map(|range| range.cidr_ip);
+            let blocks = blocks.chain(its.ipv6_ranges.into_iter().flatten().map(|range| range.cidr_ipv6));
+            let mut peers = blocks
+                .map(|block| parsed(DESCRIBE, "cidr", block).map(LivePeer::Cidr))
+                .collect::<Result<Vec<_>, CloudError>>()?;
+            for pair in its.user_id_group_pairs.into_iter().flatten() {
+                peers.push(LivePeer::GroupId(field(DESCRIBE, "groupId", pair.group_id)?));
+            }
+            for list in its.prefix_list_ids.into_iter().flatten() {
+                peers.push(LivePeer::PrefixListId(field(DESCRIBE, "prefixListId", list.prefix_list_id)?));
+            }
+            let ip_protocol = field(DESCRIBE, "ipProtocol", its.ip_protocol)?;
+            let (from_port, to_port) = (its.from_port, its.to_port);
+            let permission = |peer| Permission { ip_protocol: ip_protocol.clone(), from_port, to_port, peer };
+            all.extend(peers.into_iter().map(permission));
+        }
+        Ok(all)
+    }
+
+    fn sent(permission: &Permission) -> IpPermission {
+        let request = IpPermission::builder()
+            .ip_protocol(&permission.ip_protocol)
+            .set_from_port(permission.from_port)
+            .set_to_port(permission.to_port);
+        let request = match &permission.peer {
+            LivePeer::GroupId(id) => request.user_id_group_pairs(UserIdGroupPair::builder().group_id(id).build()),
+            LivePeer::Cidr(IpNet::V4(block)) => {
+                request.ip_ranges(IpRange::builder().cidr_ip(block.to_string()).build())
+            }
+            LivePeer::Cidr(IpNet::V6(block)) => {
+                request.ipv6_ranges(Ipv6Range::builder().cidr_ipv6(block.to_string()).build())
+            }
+            LivePeer::PrefixListId(id) => {
+                request.prefix_list_ids(PrefixListId::builder().prefix_list_id(id).build())
+            }
+        };
+        request.build()
+    }
+
+    fn observe(group: Group) -> Result<Observed, CloudError> {
+        Ok(Observed {
+            group_id: field(DESCRIBE, "groupId", group.group_id)?,
+            group_arn: field(DESCRIBE, "securityGroupArn", group.security_group_arn)?,
+            group_name: field(DESCRIBE, "groupName", group.group_name)?,
+            description: group.description.unwrap_or_default(),
+            vpc_id: field(DESCRIBE, "vpcId", group.vpc_id)?,
+            ip_permissions: permissions(group.ip_permissions)?,
+            ip_permissions_egress: permissions(group.ip_permissions_egress)?,
+            tags: tags(group.tags),
+        })
+    }
+
+    async fn look(aws: &Aws, filter: Filter) -> Result<Vec<Observed>, CloudError> {
+        let pages = aws.ec2().describe_security_groups().filters(filter).into_paginator().items().send();
+        let groups = pages.collect::<Result<Vec<_>, _>>().await.map_err(failed(DESCRIBE))?;
+        groups.into_iter().filter(|group| group.group_name.as_deref() != Some("default")).map(observe).collect()
+    }
+
+    async fn authorize(aws: &Aws, id: &str, egress: bool, rules: Vec<IpPermission>) -> Result<(), CloudError> {
+        let (ec2, rules) = (aws.ec2(), Some(rules));
+        match egress {
+            true => {
+                let request = ec2.authorize_security_group_egress().group_id(id).set_ip_permissions(rules);
+                request.send().await.map_err(failed("ec2:AuthorizeSecurityGroupEgress")).map(drop)
+            }
+            false => {
+                let request = ec2.authorize_security_group_ingress().group_id(id).set_ip_permissions(rules);
+                request.send().await.map_err(failed("ec2:AuthorizeSecurityGroupIngress")).map(drop)
+            }
+        }
+    }
+
+    async fn revoke(aws: &Aws, id: &str, egress: bool, rules: Vec<IpPermission>) -> Result<(), CloudError> {
+        let (ec2, rules) = (aws.ec2(), Some(rules));
+        match egress {
+            true => {
+                let request = ec2.revoke_security_group_egress().group_id(id).set_ip_permissions(rules);
+                deleted(request.send().await.map_err(failed("ec2:RevokeSecurityGroupEgress")))
+            }
+            false => {
+                let request = ec2.revoke_security_group_ingress().group_id(id).set_ip_permissions(rules);
+                deleted(request.send().await.map_err(failed("ec2:RevokeSecurityGroupIngress")))
+            }
+        }
+    }
+
+    /// Adds first and takes away then: what both have is never interrupted.
+    async fn bring(aws: &Aws, id: &str, egress: bool, have: &[Permission], want: &[Rule]) -> Result<(), CloudError> {
+        let rule = |permission: &Permission| permission.project(id);
+        let held: Vec<Rule> = have.iter().map(rule).collect();
+        let missing = want.iter().filter(|rule| !held.contains(rule)).map(|rule| sent(&Permission::imagine(rule, id)));
+        let missing: Vec<_> = missing.collect();
+        if !missing.is_empty() {
+            authorize(aws, id, egress, missing).await?;
+        }
+        let kept = |rule: &Rule| want.contains(rule) || egress && rule.is_default_egress();
+        let surplus: Vec<_> = have.iter().filter(|permission| !kept(&rule(permission))).map(sent).collect();
+        if surplus.is_empty() { Ok(()) } else { revoke(aws, id, egress, surplus).await }
+    }
+
+    /// Takes the rules that name a group out of its stack's other groups, EKS's own among them: groups that name each other
+    /// would hold each other for ever. True where there were any.
+    async fn unname(aws: &Aws, id: &str, own: &Tags) -> Result<bool, CloudError> {
+        let stack = own.get(STACK).or_else(|| own.get(OF_CLUSTER));
+        let kin = |tags: &Tags| stack.is_some() && (tags.get(STACK) == stack || tags.get(OF_CLUSTER) == stack);
+        let mut any = false;
+        for (egress, name) in [(false, "ip-permission.group-id"), (true, "egress.ip-permission.group-id")] {
+            let naming = look(aws, filter(name, id)).await?;
+            for group in naming.iter().filter(|group| group.group_id != id && kin(&group.tags)) {
+                let all = if egress { &group.ip_permissions_egress } else { &group.ip_permissions };
+                let named = all.iter().filter(|permission| permission.peer == LivePeer::GroupId(id.to_owned()));
+                revoke(aws, &group.group_id, egress, named.map(sent).collect()).await?;
+                any = true;
+            }
+        }
+        Ok(any)
+    }
+
+    async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+        let request = aws.ec2().delete_security_group().group_id(id);
+        deleted(request.send().await.map_err(failed("ec2:DeleteSecurityGroup")))
+    }
+
+    impl Live<Aws> for SecurityGroup {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            // Names are unique in a VPC: where the VPC is known, its groups are all there whatever they are called.
+            let names = scope.names.get(SecurityGroup::NAME).filter(|names| !names.is_empty() && scope.vpc.is_none());
+            let named = names.map(|names| Filter::builder().name("group-name").set_values(Some(names.clone())).build());
+            let filters = once(of_stack(scope)).chain(in_vpc(scope, "vpc-id")).chain(named);
+            listed::<Self, _>(filters, |filter| look(aws, filter)).await
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let answer = aws.ec2().describe_security_groups().group_ids(id).send().await.map_err(failed(DESCRIBE));
+            found(answer)?.and_then(|answer| answer.security_groups?.pop()).map(observe).transpose()
+        }
+
+        async fn create(aws: &Aws, want: &Desired, stamp: &Stamp) -> Result<PhysicalId, CloudError> {
+            let call = "ec2:CreateSecurityGroup";
+            let request = aws
+                .ec2()
+                .create_security_group()
+                .vpc_id(want.vpc.target())
+                .group_name(&want.name)
+                .description(&want.description)
+                .tag_specifications(stamped(ResourceType::SecurityGroup, &stamp.tags));
+            let answer = request.send().await.map_err(failed(call))?;
+            field(call, "groupId", answer.group_id)
+        }
+
+        async fn update(
+            aws: &Aws,
+            id: &str,
+            want: &Desired,
+            changed: &[String],
+            stamp: &Stamp,
+        ) -> Result<(), CloudError> {
+            let (ingress, egress) = (changes(changed, "/ingress"), changes(changed, "/egress"));
+            if ingress || egress {
+                let live = field(DESCRIBE, id, Self::read(aws, id).await?)?;
+                if ingress {
+                    bring(aws, id, false, &live.ip_permissions, &want.ingress).await?;
+                }
+                if egress {
+                    bring(aws, id, true, &live.ip_permissions_egress, &want.egress).await?;
+                }
+            }
+            retag(aws, id, changed, stamp).await
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            match delete(aws, id).await {
+                Err(error) if error.class == Class::InUse => {
+                    let Some(live) = Self::read(aws, id).await? else { return Ok(()) };
+                    if unname(aws, id, &live.tags).await? { delete(aws, id).await } else { Err(error) }
+                }
+                outcome => outcome,
+            }
+        }
     }
 }

@@ -149,3 +149,97 @@ impl Kind for Subnet {
         format!("subnet-0{serial}")
     }
 }
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{Desired, Observed, ROLE_ELB, ROLE_INTERNAL_ELB, Subnet};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{count, deleted, field, found, parsed},
+            ec2::{changes, in_vpc, listed, of_stack, retag, stamped, tag, tags, untag},
+            failed,
+        },
+        contract::{CloudError, Live},
+        model::{PhysicalId, Scope, Stamp, Tags},
+    };
+    use aws_sdk_ec2::types::{self, AttributeBooleanValue, Filter, ResourceType};
+
+    const DESCRIBE: &str = "ec2:DescribeSubnets";
+
+    fn observe(subnet: types::Subnet) -> Result<Observed, CloudError> {
+        Ok(Observed {
+            subnet_id: field(DESCRIBE, "subnetId", subnet.subnet_id)?,
+            subnet_arn: field(DESCRIBE, "subnetArn", subnet.subnet_arn)?,
+            vpc_id: field(DESCRIBE, "vpcId", subnet.vpc_id)?,
+            cidr_block: parsed(DESCRIBE, "cidrBlock", subnet.cidr_block)?,
+            availability_zone_id: field(DESCRIBE, "availabilityZoneId", subnet.availability_zone_id)?,
+            state: field(DESCRIBE, "state", subnet.state)?.as_str().to_owned(),
+            map_public_ip_on_launch: subnet.map_public_ip_on_launch.unwrap_or_default(),
+            available_ip_address_count: count(subnet.available_ip_address_count),
+            tags: tags(subnet.tags),
+        })
+    }
+
+    async fn look(aws: &Aws, filter: Filter) -> Result<Vec<Observed>, CloudError> {
+        let pages = aws.ec2().describe_subnets().filters(filter).into_paginator().items().send();
+        let subnets = pages.collect::<Result<Vec<_>, _>>().await.map_err(failed(DESCRIBE))?;
+        subnets.into_iter().map(observe).collect()
+    }
+
+    impl Live<Aws> for Subnet {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            // The stack makes subnets in its own VPC only: what is in it is all there is.
+            let filter = in_vpc(scope, "vpc-id").unwrap_or_else(|| of_stack(scope));
+            listed::<Self, _>([filter], |filter| look(aws, filter)).await
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let answer = aws.ec2().describe_subnets().subnet_ids(id).send().await.map_err(failed(DESCRIBE));
+            found(answer)?.and_then(|answer| answer.subnets?.pop()).map(observe).transpose()
+        }
+
+        async fn create(aws: &Aws, want: &Desired, stamp: &Stamp) -> Result<PhysicalId, CloudError> {
+            let call = "ec2:CreateSubnet";
+            let all: Tags = stamp.tags.clone().into_iter().chain(want.roles.clone()).collect();
+            let request = aws
+                .ec2()
+                .create_subnet()
+                .vpc_id(want.vpc.target())
+                .cidr_block(want.cidr.to_string())
+                .availability_zone_id(&want.zone)
+                .tag_specifications(stamped(ResourceType::Subnet, &all));
+            let answer = request.send().await.map_err(failed(call))?;
+            field(call, "subnetId", answer.subnet.and_then(|subnet| subnet.subnet_id))
+        }
+
+        async fn update(
+            aws: &Aws,
+            id: &str,
+            want: &Desired,
+            changed: &[String],
+            stamp: &Stamp,
+        ) -> Result<(), CloudError> {
+            if changes(changed, "/mapPublicIp") {
+                let value = AttributeBooleanValue::builder().value(want.map_public_ip).build();
+                let request = aws.ec2().modify_subnet_attribute().subnet_id(id).map_public_ip_on_launch(value);
+                request.send().await.map_err(failed("ec2:ModifySubnetAttribute"))?;
+            }
+            if changes(changed, "/roles") {
+                if !want.roles.is_empty() {
+                    tag(aws, id, &want.roles).await?;
+                }
+                let known = [ROLE_ELB, ROLE_INTERNAL_ELB].into_iter();
+                let surplus: Vec<_> = known.filter(|key| !want.roles.contains_key(*key)).collect();
+                if !surplus.is_empty() {
+                    untag(aws, id, &surplus).await?;
+                }
+            }
+            retag(aws, id, changed, stamp).await
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            deleted(aws.ec2().delete_subnet().subnet_id(id).send().await.map_err(failed("ec2:DeleteSubnet")))
+        }
+    }
+}

@@ -122,3 +122,112 @@ pub(super) fn block(cidr: Ipv4Net, of: &str) -> Vec<String> {
 pub(super) fn block_of(address: [u8; 4], prefix: u8) -> Ipv4Net {
     Ipv4Net::new_assert(address.into(), prefix)
 }
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{Desired, Observed, Vpc};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{deleted, field, found, parsed},
+            ec2::{changes, listed, of_stack, retag, stamped, tags},
+            failed,
+        },
+        contract::{CloudError, Live},
+        model::{PhysicalId, Scope, Stamp},
+    };
+    use aws_sdk_ec2::types::{self, AttributeBooleanValue, Filter, ResourceType, VpcAttributeName};
+    use futures::future::{try_join, try_join_all};
+
+    const DESCRIBE: &str = "ec2:DescribeVpcs";
+
+    async fn attribute(aws: &Aws, id: &str, name: VpcAttributeName) -> Result<bool, CloudError> {
+        let call = "ec2:DescribeVpcAttribute";
+        let request = aws.ec2().describe_vpc_attribute().vpc_id(id).attribute(name);
+        let answer = request.send().await.map_err(failed(call))?;
+        let value = answer.enable_dns_support.or(answer.enable_dns_hostnames).and_then(|attribute| attribute.value);
+        field(call, "value", value)
+    }
+
+    async fn observe(aws: &Aws, vpc: types::Vpc) -> Result<Observed, CloudError> {
+        let vpc_id = field(DESCRIBE, "vpcId", vpc.vpc_id)?;
+        let (enable_dns_support, enable_dns_hostnames) = try_join(
+            attribute(aws, &vpc_id, VpcAttributeName::EnableDnsSupport),
+            attribute(aws, &vpc_id, VpcAttributeName::EnableDnsHostnames),
+        )
+        .await?;
+        Ok(Observed {
+            vpc_id,
+            cidr_block: parsed(DESCRIBE, "cidrBlock", vpc.cidr_block)?,
+            state: field(DESCRIBE, "state", vpc.state)?.as_str().to_owned(),
+            enable_dns_support,
+            enable_dns_hostnames,
+            tags: tags(vpc.tags),
+        })
+    }
+
+    async fn look(aws: &Aws, filter: Filter) -> Result<Vec<Observed>, CloudError> {
+        let pages = aws.ec2().describe_vpcs().filters(filter).into_paginator().items().send();
+        let vpcs = pages.collect::<Result<Vec<_>, _>>().await.map_err(failed(DESCRIBE))?;
+        try_join_all(vpcs.into_iter().map(|vpc| observe(aws, vpc))).await
+    }
+
+    async fn set(aws: &Aws, id: &str, name: VpcAttributeName, value: bool) -> Result<(), CloudError> {
+        let value = AttributeBooleanValue::builder().value(value).build();
+        let request = aws.ec2().modify_vpc_attribute().vpc_id(id);
+        let request = match name {
+            VpcAttributeName::EnableDnsHostnames => request.enable_dns_hostnames(value),
+            _ => request.enable_dns_support(value),
+        };
+        request.send().await.map_err(failed("ec2:ModifyVpcAttribute")).map(drop)
+    }
+
+    impl Live<Aws> for Vpc {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            listed::<Self, _>([of_stack(scope)], |filter| look(aws, filter)).await
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let answer = aws.ec2().describe_vpcs().vpc_ids(id).send().await.map_err(failed(DESCRIBE));
+            let Some(vpc) = found(answer)?.and_then(|answer| answer.vpcs?.pop()) else { return Ok(None) };
+            // It may go between the two looks.
+            found(observe(aws, vpc).await)
+        }
+
+        async fn create(aws: &Aws, want: &Desired, stamp: &Stamp) -> Result<PhysicalId, CloudError> {
+            let call = "ec2:CreateVpc";
+            let request = aws
+                .ec2()
+                .create_vpc()
+                .cidr_block(want.cidr.to_string())
+                .tag_specifications(stamped(ResourceType::Vpc, &stamp.tags));
+            let answer = request.send().await.map_err(failed(call))?;
+            field(call, "vpcId", answer.vpc.and_then(|vpc| vpc.vpc_id))
+        }
+
+        async fn update(
+            aws: &Aws,
+            id: &str,
+            want: &Desired,
+            changed: &[String],
+            stamp: &Stamp,
+        ) -> Result<(), CloudError> {
+            let (support, hostnames) = (VpcAttributeName::EnableDnsSupport, VpcAttributeName::EnableDnsHostnames);
+            // Hostnames need support: support comes first and goes last.
+            if changes(changed, "/dnsSupport") && want.dns_support {
+                set(aws, id, support.clone(), true).await?;
+            }
+            if changes(changed, "/dnsHostnames") {
+                set(aws, id, hostnames, want.dns_hostnames).await?;
+            }
+            if changes(changed, "/dnsSupport") && !want.dns_support {
+                set(aws, id, support, false).await?;
+            }
+            retag(aws, id, changed, stamp).await
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            deleted(aws.ec2().delete_vpc().vpc_id(id).send().await.map_err(failed("ec2:DeleteVpc")))
+        }
+    }
+}

@@ -238,3 +238,142 @@ impl Kind for VpcEndpoint {
         format!("vpce-0{serial}")
     }
 }
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{Desired, Observed, VpcEndpoint};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{field, found},
+            codes::class,
+            ec2::{changes, in_vpc, listed, of_stack, retag, stamped, tags},
+            failed,
+        },
+        contract::{Class, CloudError, Live},
+        model::{Link, PhysicalId, Scope, Stamp},
+    };
+    use aws_sdk_ec2::types::{self, Filter, ResourceType, VpcEndpointType};
+
+    const DESCRIBE: &str = "ec2:DescribeVpcEndpoints";
+
+    fn observe(endpoint: types::VpcEndpoint) -> Result<Observed, CloudError> {
+        let error = endpoint.last_error.and_then(|error| error.message.or(error.code));
+        let group = |group: types::SecurityGroupIdentifier| field(DESCRIBE, "groupId", group.group_id);
+        Ok(Observed {
+            vpc_endpoint_id: field(DESCRIBE, "vpcEndpointId", endpoint.vpc_endpoint_id)?,
+            vpc_endpoint_type: field(DESCRIBE, "vpcEndpointType", endpoint.vpc_endpoint_type)?.as_str().to_owned(),
+            vpc_id: field(DESCRIBE, "vpcId", endpoint.vpc_id)?,
+            service_name: endpoint.service_name.unwrap_or_default(),
+            state: field(DESCRIBE, "state", endpoint.state)?.as_str().to_owned(),
+            failure: endpoint.failure_reason.or(error),
+            route_table_ids: endpoint.route_table_ids.unwrap_or_default(),
+            subnet_ids: endpoint.subnet_ids.unwrap_or_default(),
+            group_ids: endpoint.groups.into_iter().flatten().map(group).collect::<Result<_, _>>()?,
+            private_dns_enabled: endpoint.private_dns_enabled.unwrap_or_default(),
+            network_interface_ids: endpoint.network_interface_ids.unwrap_or_default(),
+            requester_managed: endpoint.requester_managed.unwrap_or_default(),
+            tags: tags(endpoint.tags),
+        })
+    }
+
+    async fn look(aws: &Aws, filter: Filter) -> Result<Vec<Observed>, CloudError> {
+        let pages = aws.ec2().describe_vpc_endpoints().filters(filter).into_paginator().items().send();
+        let endpoints = pages.collect::<Result<Vec<_>, _>>().await.map_err(failed(DESCRIBE))?;
+        endpoints.into_iter().map(observe).collect()
+    }
+
+    fn ids(links: &[Link]) -> Option<Vec<String>> {
+        Some(links.iter().map(|link| link.target().to_owned()).collect())
+    }
+
+    /// What is wished and not there, and what is there and not wished.
+    fn apart(have: &[String], want: &[Link]) -> (Option<Vec<String>>, Option<Vec<String>>) {
+        let wanted = ids(want).unwrap_or_default();
+        let more: Vec<_> = wanted.iter().filter(|id| !have.contains(id)).cloned().collect();
+        let less: Vec<_> = have.iter().filter(|id| !wanted.contains(id)).cloned().collect();
+        (Some(more).filter(|ids| !ids.is_empty()), Some(less).filter(|ids| !ids.is_empty()))
+    }
+
+    impl Live<Aws> for VpcEndpoint {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            // The stack makes endpoints in its own VPC only: what is in it is all there is, GuardDuty's included.
+            let filter = in_vpc(scope, "vpc-id").unwrap_or_else(|| of_stack(scope));
+            listed::<Self, _>([filter], |filter| look(aws, filter)).await
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let request = aws.ec2().describe_vpc_endpoints().vpc_endpoint_ids(id);
+            let answer = found(request.send().await.map_err(failed(DESCRIBE)))?;
+            answer.and_then(|answer| answer.vpc_endpoints?.pop()).map(observe).transpose()
+        }
+
+        async fn create(aws: &Aws, want: &Desired, stamp: &Stamp) -> Result<PhysicalId, CloudError> {
+            let call = "ec2:CreateVpcEndpoint";
+            let request = aws
+                .ec2()
+                .create_vpc_endpoint()
+                .service_name(want.service())
+                .client_token(&stamp.token)
+                .tag_specifications(stamped(ResourceType::VpcEndpoint, &stamp.tags));
+            let request = match want {
+                Desired::Gateway { vpc, route_tables, .. } => request
+                    .vpc_endpoint_type(VpcEndpointType::Gateway)
+                    .vpc_id(vpc.target())
+                    .set_route_table_ids(ids(route_tables)),
+                Desired::Interface { vpc, subnets, groups, private_dns, .. } => request
+                    .vpc_endpoint_type(VpcEndpointType::Interface)
+                    .vpc_id(vpc.target())
+                    .set_subnet_ids(ids(subnets))
+                    .set_security_group_ids(ids(groups))
+                    .private_dns_enabled(*private_dns),
+            };
+            let answer = request.send().await.map_err(failed(call))?;
+            field(call, "vpcEndpointId", answer.vpc_endpoint.and_then(|endpoint| endpoint.vpc_endpoint_id))
+        }
+
+        async fn update(
+            aws: &Aws,
+            id: &str,
+            want: &Desired,
+            changed: &[String],
+            stamp: &Stamp,
+        ) -> Result<(), CloudError> {
+            if ["/routeTables", "/subnets", "/groups", "/privateDns"].iter().any(|field| changes(changed, field)) {
+                let live = field(DESCRIBE, id, Self::read(aws, id).await?)?;
+                let request = aws.ec2().modify_vpc_endpoint().vpc_endpoint_id(id);
+                let request = match want {
+                    Desired::Gateway { route_tables, .. } => {
+                        let (more, less) = apart(&live.route_table_ids, route_tables);
+                        request.set_add_route_table_ids(more).set_remove_route_table_ids(less)
+                    }
+                    Desired::Interface { subnets, groups, private_dns, .. } => {
+                        let (more, less) = apart(&live.subnet_ids, subnets);
+                        let request = request.set_add_subnet_ids(more).set_remove_subnet_ids(less);
+                        let (more, less) = apart(&live.group_ids, groups);
+                        let request = request.set_add_security_group_ids(more).set_remove_security_group_ids(less);
+                        let dns = Some(*private_dns).filter(|dns| *dns != live.private_dns_enabled);
+                        request.set_private_dns_enabled(dns)
+                    }
+                };
+                request.send().await.map_err(failed("ec2:ModifyVpcEndpoint"))?;
+            }
+            retag(aws, id, changed, stamp).await
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            let call = "ec2:DeleteVpcEndpoints";
+            let answer = aws.ec2().delete_vpc_endpoints().vpc_endpoint_ids(id).send().await.map_err(failed(call))?;
+            // The call itself succeeds whatever becomes of the endpoint.
+            let Some(refusal) = answer.unsuccessful.into_iter().flatten().find_map(|item| item.error) else {
+                return Ok(());
+            };
+            let code = field(call, "code", refusal.code)?;
+            let message = refusal.message.unwrap_or_default();
+            match class(call, &code, &message) {
+                Class::NotFound => Ok(()),
+                class => Err(CloudError::new(call, class, &code, message)),
+            }
+        }
+    }
+}

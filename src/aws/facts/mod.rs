@@ -6,10 +6,11 @@ mod network;
 mod quotas;
 mod versions;
 
-use super::Aws;
+pub(super) use super::answers::field;
+use super::{Aws, answers::count};
 use crate::{
     cloud::{Answer, Fact},
-    contract::{Class, CloudError},
+    contract::CloudError,
 };
 
 pub(super) async fn answer(aws: &Aws, fact: &Fact) -> Result<Answer, CloudError> {
@@ -32,16 +33,6 @@ pub(super) async fn answer(aws: &Aws, fact: &Fact) -> Result<Answer, CloudError>
             Answer::AmiReleases(versions::ami_releases(aws, cluster_version, ami_types).await?)
         }
     })
-}
-
-/// A member that AWS always sends, although its model does not say so.
-pub(super) fn field<T>(call: &str, name: &str, value: Option<T>) -> Result<T, CloudError> {
-    value.ok_or_else(|| CloudError::new(call, Class::Unknown, "UnreadableAnswer", format!("the answer has no {name}")))
-}
-
-/// AWS's counts are signed, and never negative.
-fn count(n: Option<i32>) -> u32 {
-    n.and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
 }
 
 /// The time of an answer.
