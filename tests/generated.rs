@@ -5,7 +5,8 @@ use infer_stack::{cli::args::Cli, report};
 use std::{fmt::Write, path::Path};
 
 /// Compares a file with what it should be, or writes it.
-fn holds(path: &str, wanted: &str) {
+#[expect(clippy::disallowed_methods, reason = "the one switch of the tests")]
+pub fn holds(path: &str, wanted: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     if std::env::var_os("INFER_STACK_GENERATE").is_some() {
         std::fs::write(&path, wanted).unwrap();

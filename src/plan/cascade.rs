@@ -31,7 +31,7 @@ pub(super) struct Verdict {
     pub interrupts: bool,
     /// An earlier run started something that is not done.
     pub waits: bool,
-    /// The wish, its links resolved as far as they are known.
+    /// The wish, its links resolved as far as they are known; `Null` where nothing was decided.
     pub want: Doc,
 }
 
@@ -123,7 +123,7 @@ impl Cascade<'_> {
             diff: Diff::default(),
             interrupts: false,
             waits: false,
-            want: self.wishes.get(w).doc.clone(),
+            want: Doc::Null,
         }
     }
 

@@ -71,10 +71,8 @@ pub(super) fn tasks(cascade: &Cascade<'_>, settled: &Settled<'_>, removals: &[Re
     let mut deletions: HashMap<usize, usize> = HashMap::new();
     let mut updates: HashMap<usize, usize> = HashMap::new();
     // By wish: the task after which it is as wished.
-    let mut ready: Vec<Option<usize>> = vec![None; cascade.wishes.len()];
-    for w in 0..cascade.wishes.len() {
-        ready[w] = wish_tasks(cascade, w, &mut draft, &mut deletions, &mut updates);
-    }
+    let ready: Vec<Option<usize>> =
+        (0..cascade.wishes.len()).map(|w| wish_tasks(cascade, w, &mut draft, &mut deletions, &mut updates)).collect();
     for removal in removals.iter().filter(|removal| removal.action == Action::Delete) {
         let subject = &cascade.world.objects[removal.object];
         let task = deletion(subject.address(), subject.kind.name(), &subject.look.id);

@@ -50,7 +50,7 @@ pub fn plan_over(kinds: &[&'static dyn AnyKind], graph: &DesiredGraph, snapshot:
             fixed: &fixed,
             knots: &knots,
             taken: taken.clone(),
-            verdicts: (0..wishes.len()).map(|_| None).collect(),
+            verdicts: std::iter::repeat_with(|| None).take(wishes.len()).collect(),
         };
         cascade.run();
         let settled = Settled::new(&cascade);

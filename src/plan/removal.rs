@@ -123,8 +123,8 @@ fn hold(world: &World<'_>, settled: &Settled<'_>, removals: &mut [Removal], by_o
     let mut blocked: Vec<(usize, Address)> = vec![];
     for (i, removal) in removals.iter().enumerate() {
         let holder = world.leaning_on(removal.object).find(|lean| {
-            lean.holds && settled.stays_on(lean.from, &lean.value)
-                || lean.holds && by_object.get(&lean.from).is_some_and(|i| removals[*i].action != Action::Delete)
+            let stays = || by_object.get(&lean.from).is_some_and(|i| removals[*i].action != Action::Delete);
+            lean.holds && (settled.stays_on(lean.from, &lean.value) || stays())
         });
         if let Some(lean) = holder {
             blocked.push((i, world.objects[lean.from].address()));

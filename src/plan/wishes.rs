@@ -45,8 +45,9 @@ impl<'a> Wishes<'a> {
         };
         for w in 0..wishes.all.len() {
             let wish = wishes.all[w];
-            wishes.linked[w] = linked(wish).iter().filter_map(|target| wishes.index.get(target).copied()).collect();
-            for target in needs(wish) {
+            let linked = linked(wish);
+            wishes.linked[w] = linked.iter().filter_map(|target| wishes.index.get(target).copied()).collect();
+            for target in needs(wish, linked) {
                 match wishes.index.get(&target) {
                     Some(t) => {
                         wishes.needs[w].push(*t);
@@ -145,8 +146,8 @@ fn linked(wish: &Wish) -> BTreeSet<Address> {
     links(&wish.doc).into_iter().map(|link| link.address).collect()
 }
 
-fn needs(wish: &Wish) -> BTreeSet<Address> {
-    let mut targets = linked(wish);
+fn needs(wish: &Wish, linked: BTreeSet<Address>) -> BTreeSet<Address> {
+    let mut targets = linked;
     targets.extend(wish.after.keys().cloned());
     targets.remove(&wish.address);
     targets
@@ -159,7 +160,7 @@ fn closure<'a>(graph: &'a DesiredGraph, seeds: &BTreeSet<Address>) -> BTreeSet<&
         if let Some((address, wish)) = graph.wishes.get_key_value(&address)
             && found.insert(address)
         {
-            queue.extend(needs(wish));
+            queue.extend(needs(wish, linked(wish)));
         }
     }
     found

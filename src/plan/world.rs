@@ -116,7 +116,8 @@ impl<'a> World<'a> {
         let mut targets: HashMap<&'static str, Targets> = HashMap::new();
         let mut leans = vec![];
         for (from, object) in self.objects.iter().enumerate() {
-            let ids = identifiers(&object.look.projected);
+            let mut ids = identifiers(&object.look.projected);
+            ids.retain(|(_, value)| offers.contains_key(value.as_str()));
             if ids.is_empty() {
                 continue;
             }

@@ -124,9 +124,8 @@ impl Kind for Bucket {
             region: want.region.clone(),
             encryption: Some(want.encryption.clone()),
             public_access_blocked: want.public_access_blocked,
-            policy: (settled && want.tls_only).then(|| {
-                Policy::of([tls_only(&want.name, &want.region)]).document().to_string()
-            }),
+            policy: (settled && want.tls_only)
+                .then(|| Policy::of([tls_only(&want.name, &want.region)]).document().to_string()),
             ownership: Some(want.ownership.clone()),
             abort_incomplete_days: want.abort_incomplete_days.filter(|_| settled),
             versioned: false,
@@ -158,7 +157,8 @@ fn refuses_plain(policy: &str, bucket: &str, region: &str) -> bool {
     let Ok(policy) = serde_json::from_str::<Doc>(policy) else { return false };
     let ours = tls_only(bucket, region);
     Policy::parse(&policy).statements().any(|statement| {
-        let everybody = ["*", "AWS"].iter().any(|kind| statement.principals.get(*kind).is_some_and(|w| w.contains("*")));
+        let everybody =
+            ["*", "AWS"].iter().any(|kind| statement.principals.get(*kind).is_some_and(|w| w.contains("*")));
         let everything = statement.actions.contains("s3:*") || statement.actions.contains("*");
         let everywhere = statement.resources.contains("*") || ours.resources.is_subset(&statement.resources);
         // Another condition beside it would let some plain requests through.

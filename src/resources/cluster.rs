@@ -250,7 +250,10 @@ impl Kind for Cluster {
             broken.push("a public endpoint without CIDR blocks would be open to everybody".to_owned());
         }
         if !want.name.starts_with(|c: char| c.is_ascii_alphanumeric()) || want.name.len() > 100 {
-            broken.push(format!("a cluster's name has 1–100 characters and starts with a letter or digit: `{}`", want.name));
+            broken.push(format!(
+                "a cluster's name has 1–100 characters and starts with a letter or digit: `{}`",
+                want.name
+            ));
         }
         if want.auto_mode {
             broken.push("EKS Auto Mode would run nodes beside the stack's own".to_owned());
@@ -265,11 +268,7 @@ impl Kind for Cluster {
             role: Link::to(&Address::new("role", "cluster"), "arn"),
             subnets: vec![subnet("usw2-az1"), subnet("usw2-az2")],
             zones: ["usw2-az1".to_owned(), "usw2-az2".to_owned()].into(),
-            endpoint: Endpoint {
-                public: true,
-                private: true,
-                public_cidrs: ["203.0.113.7/32".to_owned()].into(),
-            },
+            endpoint: Endpoint { public: true, private: true, public_cidrs: ["203.0.113.7/32".to_owned()].into() },
             logs: ["api".to_owned(), "audit".to_owned()].into(),
             authentication: Authentication::Api,
             support: Support::Standard,

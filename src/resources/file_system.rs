@@ -143,7 +143,13 @@ impl Kind for FileSystem {
     }
     fn headline(want: &Desired) -> String {
         let efa = if want.efa { ", EFA" } else { "" };
-        format!("{} GiB {}, {} MB/s a TiB{efa}, in {}", want.capacity, want.deployment, want.throughput, want.subnet.target())
+        format!(
+            "{} GiB {}, {} MB/s a TiB{efa}, in {}",
+            want.capacity,
+            want.deployment,
+            want.throughput,
+            want.subnet.target()
+        )
     }
     fn demand(want: &Desired) -> Vec<Demand> {
         let gib = f64::from(want.capacity);

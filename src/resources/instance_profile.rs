@@ -55,11 +55,7 @@ impl Kind for InstanceProfile {
         [("id", &live.name), ("name", &live.name), ("arn", &live.arn)].map(|(k, v)| (k.to_owned(), v.clone())).into()
     }
     fn project(live: &Observed) -> Desired {
-        Desired {
-            name: live.name.clone(),
-            path: live.path.clone(),
-            role: live.role.as_ref().map(Link::is),
-        }
+        Desired { name: live.name.clone(), path: live.path.clone(), role: live.role.as_ref().map(Link::is) }
     }
     fn ready(_live: &Observed) -> Readiness {
         Readiness::Ready

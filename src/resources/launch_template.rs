@@ -262,7 +262,9 @@ fn check(want: &Desired) -> Vec<String> {
         broken.push("EC2 takes one interface for each device index of a card".to_owned());
     }
     if want.interfaces.iter().any(|interface| interface.groups.is_empty()) {
-        broken.push("an interface without security groups gets the VPC's default group: each must name its own".to_owned());
+        broken.push(
+            "an interface without security groups gets the VPC's default group: each must name its own".to_owned(),
+        );
     }
     if want.interfaces.iter().any(|interface| !interface.delete_on_termination) {
         broken.push("an interface that outlives its instance holds subnet and security groups".to_owned());
@@ -289,7 +291,8 @@ fn check(want: &Desired) -> Vec<String> {
 fn samples() -> Vec<Desired> {
     let cluster = Link::to(&Address::new("cluster", "main"), "security-group");
     let efa = Link::to(&Address::new("security-group", "efa"), "id");
-    let interface = |card, device, r#type, groups| Interface { card, device, r#type, groups, delete_on_termination: true };
+    let interface =
+        |card, device, r#type, groups| Interface { card, device, r#type, groups, delete_on_termination: true };
     let plain = Desired {
         name: "llama-70b-system".to_owned(),
         interfaces: vec![interface(0, 0, InterfaceType::Ena, vec![cluster.clone()])],

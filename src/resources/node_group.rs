@@ -423,7 +423,8 @@ fn check(want: &Desired) -> Vec<String> {
     if !(1..=20).contains(&want.instance_types.len()) {
         broken.push("EKS takes 1 to 20 instance types: without any it starts t3.medium".to_owned());
     }
-    if want.capacity_type == CapacityType::CapacityBlock && (want.subnets.len() != 1 || want.instance_types.len() != 1) {
+    if want.capacity_type == CapacityType::CapacityBlock && (want.subnets.len() != 1 || want.instance_types.len() != 1)
+    {
         broken.push("a capacity block is of one type, and the group's one subnet stands in its zone".to_owned());
     }
     if want.taints.len() > 50 {

@@ -2,7 +2,9 @@
 
 use crate::{
     contract::{Field, Kind, Layer, Ownership, Patience, Phase, Readiness},
-    model::{Doc, IMAGINED_ACCOUNT, Outputs, PhysicalId, Policy, Stamp, Statement, Tags, imagined_arn, imagined_region},
+    model::{
+        Doc, IMAGINED_ACCOUNT, Outputs, PhysicalId, Policy, Stamp, Statement, Tags, imagined_arn, imagined_region,
+    },
 };
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +58,9 @@ impl Kind for Queue {
         live.tags.clone()
     }
     fn outputs(live: &Observed) -> Outputs {
-        [("id", &live.name), ("name", &live.name), ("arn", &live.arn), ("url", &live.url)].map(|(k, v)| (k.to_owned(), v.clone())).into()
+        [("id", &live.name), ("name", &live.name), ("arn", &live.arn), ("url", &live.url)]
+            .map(|(k, v)| (k.to_owned(), v.clone()))
+            .into()
     }
     fn project(live: &Observed) -> Desired {
         Desired {

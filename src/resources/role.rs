@@ -136,7 +136,10 @@ impl Kind for Role {
             broken.push(format!("a role's name has 1–64 characters, `{}` has {}", want.name, want.name.len()));
         }
         if !(want.path.starts_with('/') && want.path.ends_with('/') && want.path.len() <= 512) {
-            broken.push(format!("an IAM path starts and ends with a slash and has at most 512 characters: `{}`", want.path));
+            broken.push(format!(
+                "an IAM path starts and ends with a slash and has at most 512 characters: `{}`",
+                want.path
+            ));
         }
         if !(3_600..=43_200).contains(&want.max_session) {
             broken.push(format!("a session lasts 3600–43200 s, not {}", want.max_session));

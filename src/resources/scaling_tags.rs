@@ -56,10 +56,7 @@ impl Kind for ScalingTags {
     }
     fn project(live: &Observed) -> Desired {
         let ours = live.asg_tags.iter().filter(|(key, _)| key.starts_with(PREFIX));
-        Desired {
-            asg: Link::is(&live.asg),
-            keys: ours.map(|(key, value)| (key.clone(), value.clone())).collect(),
-        }
+        Desired { asg: Link::is(&live.asg), keys: ours.map(|(key, value)| (key.clone(), value.clone())).collect() }
     }
     fn ready(_live: &Observed) -> Readiness {
         Readiness::Ready

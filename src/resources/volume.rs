@@ -104,12 +104,7 @@ impl Kind for Volume {
             (Phase::There | Phase::Changing, None) => "available",
             (Phase::Going, _) => "deleting",
         };
-        Observed {
-            volume_id: id.to_owned(),
-            state: state.to_owned(),
-            shape: want.clone(),
-            tags: stamp.tags.clone(),
-        }
+        Observed { volume_id: id.to_owned(), state: state.to_owned(), shape: want.clone(), tags: stamp.tags.clone() }
     }
     fn imagine_id(_want: &Desired, serial: &str) -> PhysicalId {
         format!("vol-{serial}")

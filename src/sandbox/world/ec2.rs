@@ -69,6 +69,9 @@ pub fn invalid(message: impl Into<String>) -> Fault {
     Fault::new("InvalidParameterValue", message)
 }
 
+/// What an object, by its id, has under a filter's name.
+pub type Values<'a, T> = &'a dyn Fn(&str, &T, &str) -> Option<Vec<String>>;
+
 /// What a describe call lists, and under which names its model says it.
 #[derive(Clone, Copy)]
 pub struct Listing<'a, T> {
@@ -79,7 +82,7 @@ pub struct Listing<'a, T> {
     /// The output's member: `Vpcs`.
     pub member: &'a str,
     /// What an object has under a filter's name; `None`: the call has no such filter. Tags need none.
-    pub values: &'a dyn Fn(&str, &T, &str) -> Option<Vec<String>>,
+    pub values: Values<'a, T>,
     /// An object by the model's names, without its tags.
     pub view: &'a dyn Fn(&str, &T) -> Value,
 }
