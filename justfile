@@ -8,6 +8,11 @@ check:
     cargo clippy --no-default-features --all-targets -- -D warnings
     cargo test --no-default-features
 
+# Formats everything, the modules that a macro declares too.
+fmt:
+    cargo fmt --all
+    rustfmt --edition 2024 src/resources/*.rs
+
 # What lands: formatting, lints and tests of both builds.
 ci:
     .ci/run
