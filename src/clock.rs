@@ -14,6 +14,7 @@ pub struct Clock {
 
 impl Clock {
     /// A clock that shows `base` now.
+    #[expect(clippy::disallowed_methods, reason = "the one home of the runtime's clock")]
     pub fn starting_at(base: Timestamp) -> Self {
         Self { base, started: Instant::now() }
     }
