@@ -1,5 +1,9 @@
 //! The simulated account, asked call by call as a client would. Every input and output is held to AWS's own model.
 
+mod capacity;
 mod desk;
+mod ground;
+mod launches;
 mod load_balancing;
 mod network;
+mod templates;

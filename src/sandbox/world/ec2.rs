@@ -29,6 +29,7 @@ const KINDS: &[(&str, &str, &str, &str)] = &[
     ("lt", "InvalidLaunchTemplateId", "The specified launch template, with template ID ", ", does not exist."),
     ("cr", "InvalidCapacityReservationId", "The capacity reservation '", "' does not exist"),
     ("ami", "InvalidAMIID", "The image id '[", "]' does not exist"),
+    ("pg", "InvalidPlacementGroup", "The Placement Group '", "' is unknown."),
     ("fleet", "InvalidFleetId", "The fleet ID '", "' does not exist"),
 ];
 
@@ -37,6 +38,7 @@ pub fn missing(id: &str) -> Fault {
     let prefix = id.rsplit_once('-').map_or("", |(prefix, _)| prefix);
     match KINDS.iter().find(|(known, ..)| *known == prefix) {
         Some(("nat", _, before, after)) => Fault::new("NatGatewayNotFound", format!("{before}{id}{after}")),
+        Some(("pg", stem, before, after)) => Fault::new(&format!("{stem}.Unknown"), format!("{before}{id}{after}")),
         Some((_, stem, before, after)) => Fault::new(&format!("{stem}.NotFound"), format!("{before}{id}{after}")),
         None => Fault::new("InvalidID", format!("The ID '{id}' is not valid")),
     }

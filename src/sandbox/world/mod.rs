@@ -1,8 +1,11 @@
 //! What exists in the simulated account and how it behaves: one folder or file a service area, each a table of handlers over
 //! plain data. Must never know who asks: whatever AWS would refuse is refused here, whoever sends it.
 
+pub mod autoscaling;
+pub mod compute;
 mod context;
 pub mod ec2;
+pub mod eks;
 mod filter;
 pub mod limits;
 pub mod load_balancing;
@@ -29,7 +32,8 @@ pub type Handler = fn(&mut World, &Context) -> Result<Output, Fault>;
 pub type Table = &'static [(&'static str, &'static str, Handler)];
 
 /// Every area's table. An operation that stands in none answers as AWS does to an unknown action.
-static TABLES: &[Table] = &[tags::TABLE, network::TABLE, load_balancing::TABLE];
+static TABLES: &[Table] =
+    &[tags::TABLE, network::TABLE, load_balancing::TABLE, compute::TABLE, autoscaling::TABLE, eks::TABLE];
 
 /// Everything that exists. Areas keep their own state; what several areas need is here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -43,8 +47,11 @@ pub struct World {
     tokens: tokens::Remembered,
     /// Every object of EC2 with its tags, whatever its area.
     pub(super) ec2_objects: tags::Registry,
+    compute: compute::Compute,
+    eks: eks::Eks,
     network: network::Network,
     load_balancing: load_balancing::Balancing,
+    scaling: autoscaling::Scaling,
 }
 
 impl World {
@@ -57,8 +64,11 @@ impl World {
             due: BTreeMap::new(),
             tokens: tokens::Remembered::default(),
             ec2_objects: tags::Registry::default(),
+            compute: compute::Compute::default(),
+            eks: eks::Eks::default(),
             network: network::Network::default(),
             load_balancing: load_balancing::Balancing::default(),
+            scaling: autoscaling::Scaling::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What happens by itself: deeds that are due at a moment. Must never be driven by anything but the moments of calls, so that
 //! the same calls at the same moments make the same world.
 
-use super::{World, load_balancing, network};
+use super::{World, autoscaling, compute, eks, load_balancing, network};
 use serde::{Deserialize, Serialize};
 
 /// Milliseconds since 1970.
@@ -10,8 +10,11 @@ pub type Moment = i64;
 /// Something that a service does later, by itself. Each area adds its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Deed {
+    Compute(compute::Deed),
+    Eks(eks::Deed),
     Network(network::Deed),
     LoadBalancing(load_balancing::Deed),
+    Scaling(autoscaling::Deed),
 }
 
 impl World {
@@ -40,8 +43,11 @@ impl World {
 
     fn happen(&mut self, deed: Deed) {
         match deed {
+            Deed::Compute(deed) => compute::happen(self, deed),
+            Deed::Eks(deed) => eks::happen(self, deed),
             Deed::Network(deed) => network::happen(self, deed),
             Deed::LoadBalancing(deed) => load_balancing::happen(self, deed),
+            Deed::Scaling(deed) => autoscaling::happen(self, deed),
         }
     }
 }
