@@ -3,7 +3,9 @@
 mod account;
 mod branches;
 mod crash;
+mod journal;
 mod lock;
+mod look;
 mod stopping;
 mod waiter;
 mod whole;
