@@ -3,7 +3,10 @@
 
 use super::{connector::Meter, wire::WireClient};
 use crate::clock::Clock;
-use aws_config::{AppName, BehaviorVersion, Region, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
+use aws_config::{
+    AppName, BehaviorVersion, Region, SdkConfig, retry::RetryConfig,
+    stalled_stream_protection::StalledStreamProtectionConfig, timeout::TimeoutConfig,
+};
 use aws_credential_types::{Credentials, provider::SharedCredentialsProvider};
 use aws_smithy_async::{
     rt::sleep::{SharedAsyncSleep, TokioSleep},
@@ -48,7 +51,8 @@ pub async fn real(options: &Options, meter: &Meter) -> SdkConfig {
     let mut loader = aws_config::defaults(BehaviorVersion::latest())
         .app_name(app_name())
         .http_client(meter.over(https()))
-        .timeout_config(timeouts());
+        .timeout_config(timeouts())
+        .stalled_stream_protection(stalls());
     if let Some(region) = &options.region {
         loader = loader.region(Region::new(region.clone()));
     }
@@ -75,6 +79,7 @@ pub fn sandboxed(client: &WireClient, region: &str, clock: Clock, meter: &Meter)
         .sleep_impl(SharedAsyncSleep::new(TokioSleep::new()))
         .time_source(Time(clock))
         .timeout_config(timeouts())
+        .stalled_stream_protection(stalls())
         .retry_config(RetryConfig::standard().with_max_attempts(TRIES))
         .build()
 }
@@ -88,6 +93,11 @@ fn timeouts() -> TimeoutConfig {
         .connect_timeout(Duration::from_secs(CONNECT))
         .read_timeout(Duration::from_secs(READ))
         .build()
+}
+
+/// Downloads only: a request that waits for its action's pace stands still, with its body unread.
+fn stalls() -> StalledStreamProtectionConfig {
+    StalledStreamProtectionConfig::enabled().upload_enabled(false).build()
 }
 
 /// What the SDK uses unless told otherwise: one pool of connections, TLS by rustls, the machine's roots and proxies. Built

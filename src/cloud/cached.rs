@@ -5,8 +5,7 @@ use super::{Answer, Calls, Cloud, Fact, Store};
 use crate::{
     clock::{Clock, rfc3339},
     contract::{AnyKind, CloudError},
-    model::{Doc, PhysicalId, Scope, Stamp},
-    stack::names::hash,
+    model::{Doc, PhysicalId, Scope, Stamp, hash},
 };
 use futures::future::BoxFuture;
 use jiff::Timestamp;

@@ -128,7 +128,7 @@ async fn instances_are_counted_with_those_that_start_and_stop_and_hide() {
 async fn a_bucket_is_found_wherever_it_is() {
     let bucket = || Fact::Bucket { name: "weights".to_owned() };
     let here = ask(bucket(), |_, heard| {
-        assert_eq!((heard.host.as_str(), heard.path.as_str()), ("s3.us-west-2.amazonaws.com", "/weights"));
+        assert_eq!((heard.host.as_str(), heard.path.as_str()), ("s3.us-west-2.amazonaws.com", "/weights/"));
         with_header(reply(200, ""), "x-amz-bucket-region", "us-west-2")
     });
     assert_eq!(here.await, Answer::Bucket(Some("us-west-2".to_owned())));

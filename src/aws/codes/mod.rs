@@ -22,7 +22,7 @@ where
     SdkError<E, HttpResponse>: RequestId,
 {
     move |error| {
-        let request_id = error.request_id().map(str::to_owned);
+        let request_id = error.request_id().or_else(|| written_id(error.raw_response()?)).map(str::to_owned);
         let (class, code, message) = match &error {
             SdkError::ServiceError(refusal) => match error.code() {
                 Some(code) => {
@@ -51,6 +51,13 @@ where
         };
         CloudError { call: call.to_owned(), class, code, message, request_id, residue }
     }
+}
+
+/// The request's id where only the document holds it: the SDK reads headers.
+fn written_id(response: &HttpResponse) -> Option<&str> {
+    let body = text_of(response);
+    let (_, rest) = body.split_once("<RequestID>").or_else(|| body.split_once("<RequestId>"))?;
+    rest.split_once('<').map(|(id, _)| id)
 }
 
 /// A refusal in nobody's protocol: by something on the way, or by an endpoint that does not offer the call.
@@ -115,12 +122,12 @@ pub(super) fn is_throttled(response: &HttpResponse) -> bool {
         return false;
     }
     match code_of(response) {
-        Some(code) => class("", &code, message_of(response)) == Class::Throttled,
+        Some(code) => class("", &code, text_of(response)) == Class::Throttled,
         None => response.status().as_u16() == 429,
     }
 }
 
-fn message_of(response: &HttpResponse) -> &str {
+fn text_of(response: &HttpResponse) -> &str {
     response.body().bytes().and_then(|body| std::str::from_utf8(body).ok()).unwrap_or("")
 }
 
@@ -135,7 +142,7 @@ fn code_of(response: &HttpResponse) -> Option<String> {
     if let Some(code) = header("x-amzn-errortype").or_else(|| header("x-amzn-query-error")) {
         return Some(bare(code));
     }
-    let body = message_of(response);
+    let body = text_of(response);
     if let Some((_, rest)) = body.split_once("<Code>") {
         return rest.split_once("</Code>").map(|(code, _)| code.to_owned());
     }
