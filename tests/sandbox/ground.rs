@@ -1,7 +1,10 @@
 //! Ground that machines stand on: a network, a placement group, launch templates, a cluster.
 
 use super::desk::{Desk, REGION};
-use infer_stack::catalog::Catalog;
+use infer_stack::{
+    catalog::Catalog,
+    sandbox::world::eks::{Cni, Home},
+};
 use serde_json::{Value, json};
 
 /// Zone that offers p5 in the compiled data, and another one.
@@ -28,6 +31,24 @@ impl Ground {
         let input = json!({ "GroupName": "cluster", "Description": "cluster", "VpcId": vpc });
         let group = desk.id("ec2:CreateSecurityGroup", input, "/GroupId");
         Self { desk, vpc, subnets, group }
+    }
+
+    /// The same with an ACTIVE cluster `main` of 1.35 that has its network add-on.
+    pub fn with_cluster(desk: Desk) -> Self {
+        let mut ground = Self::new(desk);
+        let home = ground.home(Some(Cni { minimum_ip_target: Some(10) }));
+        ground.desk.world.set_home(REGION, "main", home);
+        ground
+    }
+
+    pub fn home(&self, cni: Option<Cni>) -> Home {
+        Home {
+            status: "ACTIVE".to_owned(),
+            version: "1.35".to_owned(),
+            vpc: self.vpc.clone(),
+            security_group: self.group.clone(),
+            cni,
+        }
     }
 
     /// Id of EKS's image for a type of node.

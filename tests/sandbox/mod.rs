@@ -6,4 +6,7 @@ mod ground;
 mod launches;
 mod load_balancing;
 mod network;
+mod nodegroup_rules;
+mod nodegroups;
+mod scaling;
 mod templates;

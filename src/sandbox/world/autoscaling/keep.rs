@@ -4,7 +4,10 @@
 use super::{Group, Member};
 use crate::{
     model::Tags,
-    sandbox::{wire::Fault, world::World},
+    sandbox::{
+        wire::Fault,
+        world::{World, compute::SCALING_GROUP},
+    },
 };
 use serde_json::{Map, Value, json};
 
@@ -176,7 +179,7 @@ fn launch_in(
     let mut machine = world.prepare(region, &Value::Object(request), Some(subnet))?;
     let at_launch = group.tags.iter().filter(|(_, tag)| tag.at_launch);
     let mut tags: Tags = at_launch.map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
-    tags.insert("aws:autoscaling:groupName".to_owned(), name.to_owned());
+    tags.insert(SCALING_GROUP.to_owned(), name.to_owned());
     machine.tags.entry("instance".to_owned()).or_default().extend(tags);
     let started = world.start(region, &machine, 1, 1)?;
     started.into_iter().next().ok_or_else(|| Fault::new("InternalError", "Nothing was started."))

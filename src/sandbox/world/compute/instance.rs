@@ -19,6 +19,11 @@ use serde_json::Value;
 /// Seconds for which a terminated instance goes on being listed (EC2: "usually about one hour").
 const RECORD: f64 = 3600.0;
 
+/// Tag by which an instance names the scaling group that it is of.
+pub const SCALING_GROUP: &str = "aws:autoscaling:groupName";
+/// Seconds until a scaling group's health check sees that one of its instances ends.
+const HEALTH_CHECK: f64 = 60.0;
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Instance {
     pub instance_type: String,
@@ -120,6 +125,9 @@ impl World {
         let seconds = ends_after(&instance.instance_type);
         let deed = Deed::InstanceEnds { region: region.to_owned(), id: id.to_owned() };
         self.later(seconds, time::Deed::Compute(deed));
+        if let Some(group) = self.tags_of(region, id).get(SCALING_GROUP).cloned() {
+            self.look_again(region, &group, HEALTH_CHECK);
+        }
         Ok(())
     }
 

@@ -25,7 +25,7 @@ mod term;
 mod volume;
 
 pub use image::{Image, NOTE};
-pub use instance::{Instance, ready_after};
+pub use instance::{Instance, SCALING_GROUP, ready_after};
 pub use launch::Machine;
 pub use market::Market;
 pub use reservation::Reservation;
