@@ -151,3 +151,101 @@ impl Kind for Instance {
         format!("i-{serial}")
     }
 }
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{Desired, Instance, Interface, Observed};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{byproduct, count, deleted, field, found},
+            ec2::{in_vpc, listed, of_stack, tags},
+            failed,
+        },
+        clock::rfc3339,
+        contract::{CloudError, Kind, Live, Purchase},
+        model::{Link, PhysicalId, Scope, Stamp},
+        resources::launch_template::data::kind_of,
+    };
+    use aws_sdk_ec2::types::{self, Filter, InstanceLifecycleType};
+    use std::iter::once;
+
+    const DESCRIBE: &str = "ec2:DescribeInstances";
+
+    fn interface(interface: types::InstanceNetworkInterface) -> Interface {
+        let seat = interface.attachment;
+        Interface {
+            card: count(seat.as_ref().and_then(|seat| seat.network_card_index)),
+            device: count(seat.as_ref().and_then(|seat| seat.device_index)),
+            r#type: kind_of(interface.interface_type.as_deref()),
+            groups: interface.groups.into_iter().flatten().filter_map(|group| group.group_id).map(Link::is).collect(),
+        }
+    }
+
+    fn observe(instance: types::Instance) -> Result<Observed, CloudError> {
+        let purchase = match &instance.instance_lifecycle {
+            Some(InstanceLifecycleType::Spot) => Purchase::Spot,
+            Some(InstanceLifecycleType::CapacityBlock) => Purchase::CapacityBlock,
+            _ if instance.capacity_reservation_id.is_some() => Purchase::Reservation,
+            _ => Purchase::OnDemand,
+        };
+        let placement = field(DESCRIBE, "placement", instance.placement)?;
+        let launched = field(DESCRIBE, "launchTime", instance.launch_time)?;
+        let state = field(DESCRIBE, "state", instance.state)?;
+        let mut interfaces: Vec<_> = instance.network_interfaces.into_iter().flatten().map(interface).collect();
+        interfaces.sort_by_key(|interface| (interface.card, interface.device));
+        // One that is terminated is in no network any more.
+        let place = |id: Option<String>| Link::is(id.unwrap_or_default());
+        Ok(Observed {
+            instance_id: field(DESCRIBE, "instanceId", instance.instance_id)?,
+            state: field(DESCRIBE, "state", state.name)?.as_str().to_owned(),
+            reason: instance.state_reason.and_then(|reason| reason.message),
+            launched: jiff::Timestamp::from_second(launched.secs()).map(rfc3339).unwrap_or_default(),
+            shape: Desired {
+                instance_type: field(DESCRIBE, "instanceType", instance.instance_type)?.as_str().to_owned(),
+                purchase,
+                zone: field(DESCRIBE, "availabilityZoneId", placement.availability_zone_id)?,
+                vpc: place(instance.vpc_id),
+                subnet: place(instance.subnet_id),
+                interfaces,
+                placement_group: placement.group_name.filter(|name| !name.is_empty()).map(Link::is),
+                reservation: instance.capacity_reservation_id,
+            },
+            tags: tags(instance.tags),
+        })
+    }
+
+    async fn look(aws: &Aws, filter: Filter) -> Result<Vec<Observed>, CloudError> {
+        let request = aws.ec2().describe_instances().filters(filter).include_managed_resources(true);
+        let pages = request.into_paginator().page_size(1000).items().send();
+        let batches = pages.collect::<Result<Vec<_>, _>>().await.map_err(failed(DESCRIBE))?;
+        batches.into_iter().flat_map(|batch| batch.instances.unwrap_or_default()).map(observe).collect()
+    }
+
+    impl Live<Aws> for Instance {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            // In a network that was brought along only the tag tells the stack's from those of others.
+            let filters = once(of_stack(scope)).chain(in_vpc(scope, "vpc-id"));
+            listed::<Self, _>(filters, |filter| look(aws, filter)).await
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let answer = aws.ec2().describe_instances().instance_ids(id).send().await.map_err(failed(DESCRIBE));
+            let batch = found(answer)?.and_then(|answer| answer.reservations?.pop());
+            batch.and_then(|batch| batch.instances?.pop()).map(observe).transpose()
+        }
+
+        async fn create(_: &Aws, _: &Desired, _: &Stamp) -> Result<PhysicalId, CloudError> {
+            byproduct(Self::NAME)
+        }
+
+        async fn update(_: &Aws, _: &str, _: &Desired, _: &[String], _: &Stamp) -> Result<(), CloudError> {
+            byproduct(Self::NAME)
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            let request = aws.ec2().terminate_instances().instance_ids(id);
+            deleted(request.send().await.map_err(failed("ec2:TerminateInstances")))
+        }
+    }
+}

@@ -9,6 +9,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
+#[cfg(feature = "aws")]
+pub(super) mod data;
+#[cfg(feature = "aws")]
+pub(super) mod live;
+
 pub struct LaunchTemplate;
 
 /// What a node of a class is launched with. All but the name is in the template's versions.

@@ -9,6 +9,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 mod imagined;
+#[cfg(feature = "aws")]
+mod live;
+#[cfg(feature = "aws")]
+mod members;
+#[cfg(feature = "aws")]
+mod observed;
+#[cfg(feature = "aws")]
+mod write;
 
 pub struct NodeGroup;
 
@@ -355,10 +363,8 @@ impl Desired {
 /// The tags that every member carries, of those that the group itself carries: the group's follow the file at once, so a member
 /// that lags behind them shows as drift, and an empty group never does. What EKS, AWS or a driver put on a member is theirs.
 fn instance_tags(live: &Observed) -> Tags {
-    let own = |key: &str| key != START && key != RESOURCE && !anchor_only(key);
-    let foreign = |key: &str| key.starts_with("aws:") || key.starts_with("eks:");
     let shown = |(key, value): (&String, &String)| {
-        if !own(key) || foreign(key) {
+        if !carried(key) {
             return None;
         }
         let other = live.member_tags.iter().map(|tags| tags.get(key)).find(|found| *found != Some(value));
@@ -368,6 +374,12 @@ fn instance_tags(live: &Observed) -> Tags {
         }
     };
     live.tags.iter().filter_map(shown).collect()
+}
+
+/// True for tags of a group that its members carry too.
+fn carried(key: &str) -> bool {
+    let own = key != START && key != RESOURCE && !anchor_only(key);
+    own && !key.starts_with("aws:") && !key.starts_with("eks:")
 }
 
 fn demand(want: &Desired) -> Vec<Demand> {

@@ -167,3 +167,106 @@ impl Kind for PlacementGroup {
         want.name.clone()
     }
 }
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{Desired, Observed, PlacementGroup, SpreadLevel, Strategy};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{deleted, field, found},
+            ec2::{retag, stamped, tags},
+            failed,
+        },
+        contract::{Class, CloudError, Kind, Live},
+        model::{PhysicalId, STACK, Scope, Stamp},
+    };
+    use aws_sdk_ec2::types::{self, PlacementStrategy, ResourceType};
+
+    const DESCRIBE: &str = "ec2:DescribePlacementGroups";
+
+    fn observe(group: types::PlacementGroup) -> Result<Observed, CloudError> {
+        let strategy = match field(DESCRIBE, "strategy", group.strategy)? {
+            PlacementStrategy::Cluster => Strategy::Cluster,
+            PlacementStrategy::Partition => Strategy::Partition,
+            PlacementStrategy::Spread => Strategy::Spread,
+            other => {
+                let message = format!("a placement group has a strategy unknown to this version: {other}");
+                return Err(CloudError::new(DESCRIBE, Class::Unknown, "UnreadableAnswer", message));
+            }
+        };
+        let partitions = group.partition_count.and_then(|n| u32::try_from(n).ok());
+        let level = group.spread_level.map(|level| match level {
+            types::SpreadLevel::Host => SpreadLevel::Host,
+            _ => SpreadLevel::Rack,
+        });
+        Ok(Observed {
+            group_id: field(DESCRIBE, "groupId", group.group_id)?,
+            arn: field(DESCRIBE, "groupArn", group.group_arn)?,
+            group_name: field(DESCRIBE, "groupName", group.group_name)?,
+            state: field(DESCRIBE, "state", group.state)?.as_str().to_owned(),
+            strategy,
+            partition_count: partitions.filter(|_| strategy == Strategy::Partition),
+            spread_level: level.filter(|_| strategy == Strategy::Spread),
+            tags: tags(group.tags),
+        })
+    }
+
+    impl Live<Aws> for PlacementGroup {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            // Filters would find ours by tag or by name, never by either in one call; EC2 gives all of them at once anyway.
+            let answer = aws.ec2().describe_placement_groups().send().await.map_err(failed(DESCRIBE))?;
+            let names = scope.names.get(Self::NAME);
+            let ours = |live: &Observed| {
+                live.tags.get(STACK) == Some(&scope.identity.stack)
+                    || names.is_some_and(|names| names.contains(&live.group_name))
+            };
+            let all = answer.placement_groups.into_iter().flatten().map(observe).collect::<Result<Vec<_>, _>>()?;
+            Ok(all.into_iter().filter(ours).collect())
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let request = aws.ec2().describe_placement_groups().group_names(id);
+            let answer = found(request.send().await.map_err(failed(DESCRIBE)))?;
+            answer.and_then(|answer| answer.placement_groups?.pop()).map(observe).transpose()
+        }
+
+        async fn create(aws: &Aws, want: &Desired, stamp: &Stamp) -> Result<PhysicalId, CloudError> {
+            let strategy = match want.strategy {
+                Strategy::Cluster => PlacementStrategy::Cluster,
+                Strategy::Partition => PlacementStrategy::Partition,
+                Strategy::Spread => PlacementStrategy::Spread,
+            };
+            let level = want.spread_level.map(|level| match level {
+                SpreadLevel::Rack => types::SpreadLevel::Rack,
+                SpreadLevel::Host => types::SpreadLevel::Host,
+            });
+            let request = aws
+                .ec2()
+                .create_placement_group()
+                .group_name(&want.name)
+                .strategy(strategy)
+                .set_partition_count(want.partitions.and_then(|n| i32::try_from(n).ok()))
+                .set_spread_level(level)
+                .tag_specifications(stamped(ResourceType::PlacementGroup, &stamp.tags));
+            request.send().await.map_err(failed("ec2:CreatePlacementGroup"))?;
+            Ok(want.name.clone())
+        }
+
+        async fn update(aws: &Aws, id: &str, _: &Desired, changed: &[String], stamp: &Stamp) -> Result<(), CloudError> {
+            // Tags go by id, everything else by name.
+            match Self::read(aws, id).await? {
+                Some(live) => retag(aws, &live.group_id, changed, stamp).await,
+                None => {
+                    let message = format!("The Placement Group '{id}' is unknown.");
+                    Err(CloudError::new(DESCRIBE, Class::NotFound, "InvalidPlacementGroup.Unknown", message))
+                }
+            }
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            let request = aws.ec2().delete_placement_group().group_name(id);
+            deleted(request.send().await.map_err(failed("ec2:DeletePlacementGroup")))
+        }
+    }
+}

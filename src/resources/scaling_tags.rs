@@ -107,3 +107,94 @@ impl Kind for ScalingTags {
         want.asg.to_string()
     }
 }
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{Desired, NODE_TEMPLATE, Observed, ScalingTags};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{deleted, field},
+            failed,
+        },
+        contract::{CloudError, Live},
+        model::{PhysicalId, Scope, Stamp, Tags},
+    };
+    use aws_sdk_autoscaling::types::{self, Filter, Tag};
+
+    const DESCRIBE: &str = "autoscaling:DescribeAutoScalingGroups";
+    const RESOURCE_TYPE: &str = "auto-scaling-group";
+
+    fn observe(group: types::AutoScalingGroup) -> Result<Observed, CloudError> {
+        let pair = |tag: types::TagDescription| Some((tag.key?, tag.value.unwrap_or_default()));
+        let asg_tags: Tags = group.tags.into_iter().flatten().filter_map(pair).collect();
+        Ok(Observed {
+            asg: field(DESCRIBE, "AutoScalingGroupName", group.auto_scaling_group_name)?,
+            node_group: asg_tags.get("eks:nodegroup-name").cloned().unwrap_or_default(),
+            asg_tags,
+        })
+    }
+
+    /// Not for the group's instances: cluster-autoscaler reads them of the group.
+    fn tag(asg: &str, key: &str, value: Option<&String>) -> Tag {
+        let builder = Tag::builder().resource_id(asg).resource_type(RESOURCE_TYPE).key(key).set_value(value.cloned());
+        builder.propagate_at_launch(false).build()
+    }
+
+    async fn put<'a>(
+        aws: &Aws,
+        asg: &str,
+        keys: impl Iterator<Item = (&'a String, &'a String)>,
+    ) -> Result<(), CloudError> {
+        let tags: Vec<_> = keys.map(|(key, value)| tag(asg, key, Some(value))).collect();
+        if tags.is_empty() {
+            return Ok(());
+        }
+        let request = aws.autoscaling().create_or_update_tags().set_tags(Some(tags));
+        request.send().await.map_err(failed("autoscaling:CreateOrUpdateTags")).map(drop)
+    }
+
+    async fn take(aws: &Aws, asg: &str, keys: impl Iterator<Item = &String>) -> Result<(), CloudError> {
+        let tags: Vec<_> = keys.map(|key| tag(asg, key, None)).collect();
+        if tags.is_empty() {
+            return Ok(());
+        }
+        let request = aws.autoscaling().delete_tags().set_tags(Some(tags));
+        deleted(request.send().await.map_err(failed("autoscaling:DeleteTags")))
+    }
+
+    impl Live<Aws> for ScalingTags {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            let of_cluster = Filter::builder().name("tag:eks:cluster-name").values(&scope.cluster).build();
+            let request = aws.autoscaling().describe_auto_scaling_groups().filters(of_cluster);
+            let pages = request.include_instances(false).into_paginator().items().send();
+            let groups = pages.collect::<Result<Vec<_>, _>>().await.map_err(failed(DESCRIBE))?;
+            groups.into_iter().map(observe).collect()
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let request = aws.autoscaling().describe_auto_scaling_groups().auto_scaling_group_names(id);
+            let answer = request.include_instances(false).send().await.map_err(failed(DESCRIBE))?;
+            answer.auto_scaling_groups.and_then(|mut groups| groups.pop()).map(observe).transpose()
+        }
+
+        /// EKS's own keys are there already, and reach instances: they are left as they are.
+        async fn create(aws: &Aws, want: &Desired, _: &Stamp) -> Result<PhysicalId, CloudError> {
+            let asg = want.asg.target();
+            put(aws, asg, want.keys.iter().filter(|(key, _)| key.starts_with(NODE_TEMPLATE))).await?;
+            Ok(asg.to_owned())
+        }
+
+        async fn update(aws: &Aws, id: &str, want: &Desired, _: &[String], _: &Stamp) -> Result<(), CloudError> {
+            let have = Self::read(aws, id).await?.map(|live| live.asg_tags).unwrap_or_default();
+            put(aws, id, want.keys.iter().filter(|(key, value)| have.get(*key) != Some(*value))).await?;
+            let surplus = |key: &&String| key.starts_with(NODE_TEMPLATE) && !want.keys.contains_key(*key);
+            take(aws, id, have.keys().filter(surplus)).await
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            let Some(live) = Self::read(aws, id).await? else { return Ok(()) };
+            take(aws, id, live.asg_tags.keys().filter(|key| key.starts_with(NODE_TEMPLATE))).await
+        }
+    }
+}

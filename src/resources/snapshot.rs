@@ -87,3 +87,66 @@ impl Kind for Snapshot {
         format!("snap-{serial}")
     }
 }
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{Desired, Observed, Snapshot};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{byproduct, count, deleted, field, found},
+            ec2::{listed, of_stack, tags},
+            failed,
+        },
+        contract::{CloudError, Kind, Live},
+        model::{PhysicalId, Scope, Stamp},
+    };
+    use aws_sdk_ec2::types::{self, Filter};
+
+    const DESCRIBE: &str = "ec2:DescribeSnapshots";
+
+    fn observe(snapshot: types::Snapshot) -> Result<Observed, CloudError> {
+        Ok(Observed {
+            snapshot_id: field(DESCRIBE, "snapshotId", snapshot.snapshot_id)?,
+            state: field(DESCRIBE, "status", snapshot.state)?.as_str().to_owned(),
+            progress: snapshot.progress,
+            shape: Desired {
+                volume: field(DESCRIBE, "volumeId", snapshot.volume_id)?,
+                size: count(snapshot.volume_size),
+                encrypted: snapshot.encrypted.unwrap_or_default(),
+            },
+            tags: tags(snapshot.tags),
+        })
+    }
+
+    async fn look(aws: &Aws, filter: Filter) -> Result<Vec<Observed>, CloudError> {
+        // Without an owner EC2 lists everybody's public ones.
+        let request = aws.ec2().describe_snapshots().owner_ids("self").filters(filter);
+        let pages = request.into_paginator().page_size(1000).items().send();
+        let snapshots = pages.collect::<Result<Vec<_>, _>>().await.map_err(failed(DESCRIBE))?;
+        snapshots.into_iter().map(observe).collect()
+    }
+
+    impl Live<Aws> for Snapshot {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            listed::<Self, _>([of_stack(scope)], |filter| look(aws, filter)).await
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let answer = aws.ec2().describe_snapshots().snapshot_ids(id).send().await.map_err(failed(DESCRIBE));
+            found(answer)?.and_then(|answer| answer.snapshots?.pop()).map(observe).transpose()
+        }
+
+        async fn create(_: &Aws, _: &Desired, _: &Stamp) -> Result<PhysicalId, CloudError> {
+            byproduct(Self::NAME)
+        }
+
+        async fn update(_: &Aws, _: &str, _: &Desired, _: &[String], _: &Stamp) -> Result<(), CloudError> {
+            byproduct(Self::NAME)
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            deleted(aws.ec2().delete_snapshot().snapshot_id(id).send().await.map_err(failed("ec2:DeleteSnapshot")))
+        }
+    }
+}

@@ -110,3 +110,76 @@ impl Kind for Volume {
         format!("vol-{serial}")
     }
 }
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{Desired, Observed, Volume};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{byproduct, count, deleted, field, found},
+            ec2::{filter, listed, of_stack, tags},
+            failed,
+        },
+        contract::{CloudError, Kind, Live},
+        model::{Link, PhysicalId, Scope, Stamp},
+        resources::launch_template,
+    };
+    use aws_sdk_ec2::types::{self, Filter};
+
+    const DESCRIBE: &str = "ec2:DescribeVolumes";
+
+    fn observe(volume: types::Volume) -> Result<Observed, CloudError> {
+        let number = |n: Option<i32>| n.map(|n| count(Some(n)));
+        let attachment = volume.attachments.and_then(|mut all| all.pop());
+        Ok(Observed {
+            volume_id: field(DESCRIBE, "volumeId", volume.volume_id)?,
+            state: field(DESCRIBE, "state", volume.state)?.as_str().to_owned(),
+            shape: Desired {
+                volume: launch_template::Volume {
+                    r#type: field(DESCRIBE, "volumeType", volume.volume_type)?.as_str().to_owned(),
+                    size: count(volume.size),
+                    iops: number(volume.iops),
+                    throughput: number(volume.throughput),
+                },
+                zone: field(DESCRIBE, "availabilityZoneId", volume.availability_zone_id)?,
+                encrypted: volume.encrypted.unwrap_or_default(),
+                attached: attachment.as_ref().and_then(|to| to.instance_id.as_ref()).map(Link::is),
+                delete_on_termination: attachment.and_then(|to| to.delete_on_termination).unwrap_or_default(),
+            },
+            tags: tags(volume.tags),
+        })
+    }
+
+    async fn look(aws: &Aws, filter: Filter) -> Result<Vec<Observed>, CloudError> {
+        let request = aws.ec2().describe_volumes().filters(filter).include_managed_resources(true);
+        let pages = request.into_paginator().page_size(500).items().send();
+        let volumes = pages.collect::<Result<Vec<_>, _>>().await.map_err(failed(DESCRIBE))?;
+        volumes.into_iter().map(observe).collect()
+    }
+
+    impl Live<Aws> for Volume {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            // The driver of pods' volumes tags what it makes with the cluster's name, whatever else it was told.
+            let of_cluster = filter(&format!("tag:kubernetes.io/cluster/{}", scope.cluster), "owned");
+            listed::<Self, _>([of_stack(scope), of_cluster], |filter| look(aws, filter)).await
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let answer = aws.ec2().describe_volumes().volume_ids(id).send().await.map_err(failed(DESCRIBE));
+            found(answer)?.and_then(|answer| answer.volumes?.pop()).map(observe).transpose()
+        }
+
+        async fn create(_: &Aws, _: &Desired, _: &Stamp) -> Result<PhysicalId, CloudError> {
+            byproduct(Self::NAME)
+        }
+
+        async fn update(_: &Aws, _: &str, _: &Desired, _: &[String], _: &Stamp) -> Result<(), CloudError> {
+            byproduct(Self::NAME)
+        }
+
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            deleted(aws.ec2().delete_volume().volume_id(id).send().await.map_err(failed("ec2:DeleteVolume")))
+        }
+    }
+}
