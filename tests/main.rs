@@ -4,6 +4,7 @@
 mod aws;
 mod catalog;
 mod choose;
+mod cli;
 mod cloud;
 mod cost;
 mod desired;

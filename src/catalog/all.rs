@@ -254,8 +254,14 @@ const CLOSE: f64 = 0.84;
 
 fn closest<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> Option<&'a str> {
     let name = name.to_ascii_lowercase();
+    // People leave the publisher out: `llama-3.1-70b`.
+    let similarity = |candidate: &str| {
+        let candidate = candidate.to_ascii_lowercase();
+        let short = candidate.rsplit('/').next().unwrap_or(&candidate);
+        strsim::jaro_winkler(&name, &candidate).max(strsim::jaro_winkler(&name, short))
+    };
     known
-        .map(|candidate| (strsim::jaro_winkler(&name, &candidate.to_ascii_lowercase()), candidate.as_str()))
+        .map(|candidate| (similarity(candidate), candidate.as_str()))
         .filter(|(similarity, _)| *similarity >= CLOSE)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)

@@ -36,6 +36,7 @@ impl App {
             dumb: variable("TERM").is_some_and(|term| term == "dumb"),
             utf8: locale.is_none_or(|locale| locale.to_ascii_uppercase().replace('-', "").contains("UTF8")),
             columns: variable("COLUMNS").and_then(|columns| columns.parse().ok()),
+            ids: common.show_ids,
         });
         Self { common, terminal }
     }
@@ -77,29 +78,40 @@ impl App {
         document: &D,
         human: impl FnOnce(crate::report::Style) -> String,
     ) -> Result<(), Failure> {
-        let json = || {
-            serde_json::to_string_pretty(document)
-                .map_err(|error| Failure::new(Exit::Failed, format!("the document can't be written as JSON: {error}")))
-        };
         if let Some(path) = &self.common.also_json {
-            write_file(path, &format!("{}\n", json()?))?;
+            write_file(path, &format!("{}\n", json(document)?))?;
         }
         match self.common.format() {
             Format::Human => {
                 self.terminal.result(&human(self.terminal.out)).map_err(|error| unwritable("standard output", &error))
             }
-            Format::Json => self.raw(&json()?),
+            Format::Json => self.raw(&json(document)?),
             Format::Ndjson => {
-                let line = serde_json::to_string(document).map_err(|error| {
-                    Failure::new(Exit::Failed, format!("the document can't be written as JSON: {error}"))
-                })?;
-                self.raw(&line)
+                // A reader of the stream ignores types that it does not know, so every line has one.
+                let mut line = serde_json::to_value(document).map_err(|error| not_json(&error))?;
+                line["type"] = line["kind"].clone();
+                self.raw(&line.to_string())
             }
             Format::Markdown | Format::Github => {
-                let text = human(crate::report::Style { width: 120, ..crate::report::Style::PLAIN });
+                let text = human(crate::report::Style { width: 120, ids: self.common.show_ids, ..crate::report::Style::PLAIN });
                 self.raw(&markdown::page(&text, self.common.show_ids, self.common.format() == Format::Github))
             }
         }
+    }
+
+    /// A document in place of the result that a command refused to bring: for people it belongs to the error.
+    pub fn instead<D: Serialize>(
+        &self,
+        document: &D,
+        human: impl FnOnce(crate::report::Style) -> String,
+    ) -> Result<(), Failure> {
+        if self.common.format() != Format::Human {
+            return self.result(document, human);
+        }
+        if let Some(path) = &self.common.also_json {
+            write_file(path, &format!("{}\n", json(document)?))?;
+        }
+        self.note(&human(self.terminal.err))
     }
 
     /// Tells why a command ended, and gives its exit.
@@ -147,6 +159,14 @@ fn runtime(builder: &mut tokio::runtime::Builder) -> Result<tokio::runtime::Runt
         .enable_all()
         .build()
         .map_err(|error| Failure::new(Exit::Failed, format!("the asynchronous runtime can't start: {error}")))
+}
+
+fn json<D: Serialize>(document: &D) -> Result<String, Failure> {
+    serde_json::to_string_pretty(document).map_err(|error| not_json(&error))
+}
+
+fn not_json(error: &serde_json::Error) -> Failure {
+    Failure::new(Exit::Failed, format!("the document can't be written as JSON: {error}"))
 }
 
 fn unwritable(what: &str, error: &io::Error) -> Failure {

@@ -46,13 +46,11 @@ async fn take_down(app: &App, args: &args::Destroy, session: &Session, wanted: &
     {
         return Err(refusal.hint("go on", "set `protect: false` in the file and run `infer-stack up` first"));
     }
-    if !remains.plan.tasks.is_empty() {
-        let document = planning::destruction(&remains, session, &wanted.argument(), watch);
-        if app.ndjson() {
-            report::events::planned(&document).try_for_each(|line| app.raw(&line))?;
-        } else if !app.machine() {
-            app.note(&report::human::plan(&document, app.terminal.err, app.common.verbose))?;
-        }
+    let document = planning::destruction(&remains, session, &wanted.argument(), watch);
+    if app.ndjson() {
+        report::events::planned(&document).try_for_each(|line| app.raw(&line))?;
+    } else if !app.machine() && !remains.plan.tasks.is_empty() {
+        app.note(&report::human::plan(&document, app.terminal.err, app.common.verbose))?;
     }
     confirm(app, args, wanted.name())?;
     let run_id = remains.circumstances.run.clone();
@@ -108,7 +106,7 @@ async fn delete(
     document.deleted = Some(outcome.done.len() + destroyed.swept.len());
     document.seconds = Some((session.clock.elapsed() - begun).as_secs());
     document.failed = outcome.failed.iter().map(|failed| format!("{}: {}", failed.address, failed.why)).collect();
-    verify::keep(app, session, &remains.identity, &document).await?;
+    verify::keep(app, session, &remains.identity, &mut document).await?;
     app.result(&document, |style| report::human::receipt(&document, style, app.common.verbose))?;
     let exit = verify::exit(document.receipt.verdict);
     Ok(if interrupted && exit != Exit::Done { exit.and(Exit::Interrupted) } else { exit })

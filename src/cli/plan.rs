@@ -41,6 +41,9 @@ pub async fn run(app: &App, args: &args::Plan) -> Result<Exit, Failure> {
         (document, survey.snapshot.blind().next().is_some())
     };
     session.close()?;
+    if app.ndjson() {
+        report::events::planned(&document).try_for_each(|line| app.raw(&line))?;
+    }
     app.result(&document, |style| report::human::plan(&document, style, app.common.verbose))?;
     Ok(exit(&document, blind, args.detailed_exitcode))
 }

@@ -74,7 +74,7 @@ fn human(status: &Status, style: Style) -> String {
     let mut out = format!(
         "{}   account {}   its clock shows {}\n",
         style.bold(&status.file),
-        crate::report::masked_account(&status.account),
+        style.account(&status.account),
         status.now
     );
     if status.objects.is_empty() {

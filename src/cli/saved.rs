@@ -5,7 +5,7 @@ use crate::{
     cli::{Exit, Failure, app::write_file, input::Loaded, survey::Survey},
     model::{Doc, Identity},
     observed::Snapshot,
-    plan::Plan,
+    plan::{Plan, Step},
     report::SCHEMA_VERSION,
     stack::Spec,
 };
@@ -58,9 +58,13 @@ pub fn read(path: &Path) -> Result<Saved, Failure> {
 }
 
 impl Saved {
-    /// What has moved since it was made.
-    pub fn moved(&self, now: &Snapshot) -> Vec<String> {
-        let now = world(now);
+    /// What has moved since it was made: the account, what lives in it, or what this program would do about it.
+    pub fn moved(&self, survey: &Survey) -> Vec<String> {
+        if self.identity != survey.identity {
+            let (then, now) = (&self.identity.account, &survey.identity.account);
+            return vec![format!("it was made for account {then}, these credentials are for {now}")];
+        }
+        let now = world(&survey.snapshot);
         let gone = self.world.keys().filter(|key| !now.contains_key(*key)).map(|key| format!("{key} is gone"));
         let new = now.keys().filter(|key| !self.world.contains_key(*key)).map(|key| format!("{key} is new"));
         let other = self
@@ -68,7 +72,20 @@ impl Saved {
             .iter()
             .filter(|(key, doc)| now.get(*key).is_some_and(|live| live != *doc))
             .map(|(key, _)| format!("{key} has changed"));
-        gone.chain(new).chain(other).collect()
+        let moved: Vec<String> = gone.chain(new).chain(other).collect();
+        if moved.is_empty() { self.planned_otherwise(&survey.plan) } else { moved }
+    }
+
+    /// Facts move too: a newer image, a version that ended.
+    fn planned_otherwise(&self, now: &Plan) -> Vec<String> {
+        let then: BTreeMap<_, _> = self.plan.steps.iter().map(|step| ((&step.address, &step.id), step)).collect();
+        let same = |step: &&Step| {
+            then.get(&(&step.address, &step.id)).is_some_and(|old| {
+                old.action == step.action && old.headline == step.headline && old.fields == step.fields
+            })
+        };
+        let other = now.steps.iter().filter(|step| !same(step));
+        other.map(|step| format!("{} would be planned otherwise today", step.address)).collect()
     }
 }
 

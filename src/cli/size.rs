@@ -163,7 +163,7 @@ fn shape(model: &Model, catalog: &Catalog) -> Result<ModelShape, Failure> {
     match model {
         Model::Named(name) => catalog.model(name).cloned().ok_or_else(|| {
             let hint = catalog.nearest_model(name).map_or_else(
-                || "name the path of its config.json instead".to_owned(),
+                || "name a model as Hugging Face does, or the path of its config.json".to_owned(),
                 |near| format!("did you mean {near}? else name the path of its config.json"),
             );
             Failure::new(Exit::Usage, format!("the catalogue has no model {name}")).hint("go on", hint)

@@ -1,7 +1,6 @@
 //! `status`: what lives of a stack, and what it costs. Must never take "could not look" for "nothing there".
 
 use crate::{
-    catalog::Catalog,
     cli::{
         Exit, Failure,
         app::App,
@@ -10,15 +9,17 @@ use crate::{
         input,
         survey::{self, Remains, api_calls},
     },
-    contract::{Demand, Readiness},
+    contract::Readiness,
     cost,
     model::EXPIRES,
     observed::Live,
     plan::Options,
     report::{self, Header, StatusDocument, StatusResource},
-    resources::kind,
+    resources::{self, kind},
     teardown,
 };
+use serde::Deserialize;
+use std::collections::BTreeMap;
 
 pub async fn run(app: &App, args: &Target) -> Result<Exit, Failure> {
     let wanted = input::of_target(app, args)?;
@@ -39,6 +40,11 @@ fn document(remains: &Remains, session: &Session) -> Result<StatusDocument, Fail
         .filter(|live| kind(&live.kind).is_some_and(|kind| teardown::is_ours(kind, live, &remains.identity)))
         .collect();
     let instances: Vec<&Live> = living.iter().copied().filter(|live| live.kind == "instance").collect();
+    let catalog = &remains.catalog;
+    let mut node_types = BTreeMap::new();
+    for live in instances {
+        *node_types.entry(instance_type(live)?).or_default() += 1;
+    }
     let expires = living.iter().find_map(|live| live.look.tags.get(EXPIRES)).cloned();
     let now = session.clock.now();
     let seconds_left = expires
@@ -56,8 +62,9 @@ fn document(remains: &Remains, session: &Session) -> Result<StatusDocument, Fail
         ),
         expires,
         seconds_left,
-        nodes: u32::try_from(instances.len()).unwrap_or(u32::MAX),
-        accelerators: instances.iter().map(|live| accelerators(live, &remains.catalog)).sum(),
+        nodes: node_types.values().sum(),
+        accelerators: node_types.iter().filter_map(|(name, n)| Some(catalog.instance_type(name)?.devices() * n)).sum(),
+        node_types,
         hourly_usd: resources.iter().filter_map(|resource| resource.hourly_usd).sum(),
         resources,
         not_looked: snapshot.blind().map(|(kind, error)| (kind.to_owned(), error.to_string())).collect(),
@@ -91,11 +98,7 @@ fn resource(live: &Live, remains: &Remains) -> Result<StatusResource, Failure> {
     })
 }
 
-fn accelerators(live: &Live, catalog: &Catalog) -> u32 {
-    let demands = kind(&live.kind).and_then(|kind| kind.demand(&live.look.projected).ok()).unwrap_or_default();
-    let types = demands.iter().filter_map(|demand| match demand {
-        Demand::Instances { instance_type, now, .. } => Some((instance_type, *now)),
-        _ => None,
-    });
-    types.filter_map(|(name, n)| Some(catalog.instance_type(name)?.devices() * n)).sum()
+fn instance_type(live: &Live) -> Result<String, Failure> {
+    let known = resources::instance::Observed::deserialize(&live.doc).map_err(|error| survey::bug(&error))?;
+    Ok(known.shape.instance_type)
 }

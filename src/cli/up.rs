@@ -63,8 +63,8 @@ async fn bring_up(
     let watch = Clock::system();
     let mut survey = survey::survey(session, spec, options).await?;
     let mut document = planning::of_survey(&survey, loaded, session, watch);
+    refuse(app, &survey, &document, loaded)?;
     show(app, &document)?;
-    refuse(&survey, &document, loaded)?;
     if let Some(saved) = saved {
         still_holds(saved, &survey, loaded)?;
     } else if !survey.plan.tasks.is_empty() && !args.yes {
@@ -80,12 +80,13 @@ async fn bring_up(
         let under_lock = survey::survey(session, spec, options).await?;
         if under_lock.plan.steps != survey.plan.steps {
             document = planning::of_survey(&under_lock, loaded, session, watch);
-            show(app, &document)?;
-            let allowed = refuse(&under_lock, &document, loaded).and_then(|()| match saved {
-                Some(saved) => still_holds(saved, &under_lock, loaded),
-                None if args.yes || under_lock.plan.tasks.is_empty() => Ok(()),
-                None => app.confirm("It has moved meanwhile. Apply this instead? [y/N]", "--yes"),
-            });
+            let allowed = refuse(app, &under_lock, &document, loaded)
+                .and_then(|()| show(app, &document))
+                .and_then(|()| match saved {
+                    Some(saved) => still_holds(saved, &under_lock, loaded),
+                    None if args.yes || under_lock.plan.tasks.is_empty() => Ok(()),
+                    None => app.confirm("It has moved meanwhile. Apply this instead? [y/N]", "--yes"),
+                });
             if let Err(refusal) = allowed {
                 held.release(&survey.identity).await?;
                 return Err(refusal);
@@ -122,12 +123,18 @@ fn show(app: &App, document: &PlanDocument) -> Result<(), Failure> {
 }
 
 /// Checks that block and steps that are refused, before anything is made.
-fn refuse(survey: &Survey, document: &PlanDocument, loaded: &Loaded) -> Result<(), Failure> {
+fn refuse(app: &App, survey: &Survey, document: &PlanDocument, loaded: &Loaded) -> Result<(), Failure> {
     let nothing = "nothing was created";
     let exit = preflight::exit(&survey.findings);
     if planning::blocks(survey) {
-        return Err(Failure::new(exit, format!("a check blocks, so {nothing}"))
-            .hint("go on", format!("infer-stack up {}   once it is mended", loaded.argument())));
+        if app.ndjson() {
+            show(app, document)?;
+        }
+        app.instead(document, |style| report::human::blocked(document, style))?;
+        let argument = loaded.argument();
+        return Err(Failure::new(exit, "")
+            .hint("go on", format!("infer-stack up {argument}   once it is mended"))
+            .hint("see", format!("infer-stack plan {argument}   shows it beside the changes")));
     }
     if let Some(failure) = survey::blind(&survey.snapshot) {
         return Err(Failure { cause: format!("{}\n{nothing}", failure.cause), ..failure });
@@ -145,7 +152,7 @@ fn refuse(survey: &Survey, document: &PlanDocument, loaded: &Loaded) -> Result<(
 }
 
 fn still_holds(saved: &saved::Saved, survey: &Survey, loaded: &Loaded) -> Result<(), Failure> {
-    let moved = saved.moved(&survey.snapshot);
+    let moved = saved.moved(survey);
     if moved.is_empty() {
         return Ok(());
     }

@@ -31,8 +31,8 @@ pub async fn run(app: &App, args: &Target) -> Result<Exit, Failure> {
 async fn look(app: &App, session: &Session, wanted: &Wanted) -> Result<Exit, Failure> {
     let remains = survey::remains(session, wanted.region(), wanted.name(), &Options::default()).await?;
     wanted.guard(&remains.caller)?;
-    let document = prove(session, &remains.snapshot.scope, &remains.catalog, false).await;
-    keep(app, session, &remains.identity, &document).await?;
+    let mut document = prove(session, &remains.snapshot.scope, &remains.catalog, false).await;
+    keep(app, session, &remains.identity, &mut document).await?;
     app.result(&document, |style| report::human::receipt(&document, style, app.common.verbose))?;
     Ok(exit(document.receipt.verdict))
 }
@@ -56,6 +56,7 @@ pub async fn prove(session: &Session, scope: &Scope, catalog: &Catalog, delete_d
         deleted: None,
         seconds: None,
         failed: vec![],
+        kept_as: None,
         look_with: format!("infer-stack verify --name {} --region {}", identity.stack, identity.region),
     }
 }
@@ -65,14 +66,16 @@ pub async fn keep(
     app: &App,
     session: &Session,
     identity: &Identity,
-    document: &ReceiptDocument,
+    document: &mut ReceiptDocument,
 ) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(document).map_err(|error| survey::bug(&error))?;
     let key = receipt_key(identity, &session.clock.text());
-    write_file(&PathBuf::from(format!(".infer-stack/receipts/{key}")), &text)?;
+    let path = format!(".infer-stack/receipts/{key}");
+    document.kept_as = Some(path.clone());
+    let text = serde_json::to_string_pretty(document).map_err(|error| survey::bug(&error))?;
+    write_file(&PathBuf::from(&path), &text)?;
     match session.cloud.store().put(&key, text.into_bytes(), Expect::Anything).await {
         Ok(_) => Ok(()),
-        Err(error) => app.note(&format!("the receipt is in .infer-stack/receipts/{key} only: {error}")),
+        Err(error) => app.note(&format!("the receipt is in {path} only: {error}")),
     }
 }
 

@@ -32,9 +32,18 @@ pub fn wished(graph: &DesiredGraph, snapshot: &Snapshot) -> Result<Vec<Taken>, S
     Ok(taken)
 }
 
-/// Demands of every live object of the stack, at its live size. What controllers and node groups bring is counted by who
-/// brings it.
+/// Demands of every live object of the stack, at the size that it is to have. What controllers and node groups bring is
+/// counted by who brings it.
 pub fn lived(snapshot: &Snapshot) -> Result<Vec<Taken>, ShapeError> {
+    lived_at(snapshot, size)
+}
+
+/// The same at the size that it has: nodes which could not be had are not billed.
+pub fn running(snapshot: &Snapshot) -> Result<Vec<Taken>, ShapeError> {
+    lived_at(snapshot, |live| Some(group(live)?.in_service))
+}
+
+fn lived_at(snapshot: &Snapshot, size: impl Fn(&Live) -> Option<u32>) -> Result<Vec<Taken>, ShapeError> {
     let mut taken = vec![];
     for live in snapshot.objects().filter(|live| !live.look.gone) {
         let Some(kind) = resources::kind(&live.kind).filter(|kind| kind.ownership() != Ownership::Byproduct) else {
@@ -72,8 +81,11 @@ fn at(address: &Address, demands: Vec<Demand>) -> impl Iterator<Item = Taken> {
 
 /// Nodes that a live group has by its own settings; `None` of other kinds.
 pub fn size(live: &Live) -> Option<u32> {
-    let group = (live.kind == "node-group").then(|| node_group::Observed::deserialize(&live.doc))?.ok()?;
-    Some(group.desired_size)
+    Some(group(live)?.desired_size)
+}
+
+fn group(live: &Live) -> Option<node_group::Observed> {
+    (live.kind == "node-group").then(|| node_group::Observed::deserialize(&live.doc))?.ok()
 }
 
 /// The same demands with `now` at a size. What is billed beside the instances (volumes) goes with them.

@@ -5,7 +5,7 @@ mod live;
 mod price;
 mod types;
 
-pub use demands::{Taken, lived, pools, size, wished};
+pub use demands::{Taken, lived, pools, running, size, wished};
 pub use live::hourly;
 pub use price::price;
 pub use types::{Cost, Item, Unpriced};

@@ -3,7 +3,7 @@
 use crate::{
     catalog::{Catalog, Price, hours_of},
     contract::{Demand, Purchase, ShapeError},
-    cost::{Cost, Item, Taken, Unpriced, lived, pools, wished},
+    cost::{Cost, Item, Taken, Unpriced, pools, running, wished},
     desired::DesiredGraph,
     model::EXPIRES,
     observed::Snapshot,
@@ -33,7 +33,7 @@ pub fn price(
     let mut wished = wished(graph, snapshot)?;
     wished.extend(spec.map(pools).unwrap_or_default());
     let after = bill(at_support(wished, extended));
-    let before = bill(at_support(lived(snapshot)?, extended));
+    let before = bill(at_support(running(snapshot)?, extended));
     let items: Vec<Item> =
         after.items.into_values().filter(|item| item.hourly_max > 0.0 || item.hourly > 0.0).collect();
     let sum = |of: fn(&Item) -> f64| items.iter().map(of).sum::<f64>();

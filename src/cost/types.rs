@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Cost {
     /// `USD`
     pub currency: String,
-    /// An hour of what lives.
+    /// An hour of what lives and runs.
     pub hourly_now: f64,
     /// An hour of the stack as it starts.
     pub hourly_after: f64,

@@ -72,7 +72,7 @@ pub(super) fn updated(diff: &Diff) -> String {
     let verb = if fields.len() == 1 && fields != ["tags"] { "differs" } else { "differ" };
     let causes = match diff.causes.is_empty() {
         true => String::new(),
-        false => format!(", since {} changes", listed(&diff.causes)),
+        false => format!(", since {} {}", listed(&diff.causes), many(&diff.causes, "changes", "change")),
     };
     format!("{} {verb}{causes}", fields.join(", "))
 }
@@ -99,7 +99,10 @@ pub(super) fn immutable(diff: &Diff) -> String {
     let paths = paths.into_iter().collect::<Vec<_>>().join(", ");
     match diff.causes.is_empty() {
         true => format!("{paths} can't be changed on a live object"),
-        false => format!("leans on {}, which is made anew ({paths})", listed(&diff.causes)),
+        false => {
+            let which = many(&diff.causes, "which is made anew", "which are made anew");
+            format!("leans on {}, {which} ({paths})", listed(&diff.causes))
+        }
     }
 }
 
@@ -178,6 +181,10 @@ pub(super) fn twin(kept: &PhysicalId) -> String {
 /// `/scaling/max` without its first stroke.
 fn bare(path: &str) -> &str {
     path.strip_prefix('/').unwrap_or(path)
+}
+
+fn many<'a, T>(all: impl IntoIterator<Item = T>, one: &'a str, several: &'a str) -> &'a str {
+    if all.into_iter().nth(1).is_none() { one } else { several }
 }
 
 fn listed<'a>(addresses: impl IntoIterator<Item = &'a Address>) -> String {

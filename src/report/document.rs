@@ -11,6 +11,7 @@ use crate::{
     teardown::Receipt,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Version of every document's shape; a key that changes its meaning raises it.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -150,6 +151,8 @@ pub struct ReceiptDocument {
     pub failed: Vec<String>,
     /// The command that looks again.
     pub look_with: String,
+    /// Where this document is kept, below the folder that it was written in.
+    pub kept_as: Option<String>,
 }
 
 /// `kind: preflight`
@@ -248,6 +251,8 @@ pub struct StatusDocument {
     /// Seconds; negative once expired.
     pub seconds_left: Option<i64>,
     pub nodes: u32,
+    /// The same by instance type.
+    pub node_types: BTreeMap<String, u32>,
     pub accelerators: u32,
     pub hourly_usd: f64,
     pub resources: Vec<StatusResource>,

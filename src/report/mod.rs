@@ -15,5 +15,5 @@ pub use document::{
     SeedColumn, SizeDocument, StatusDocument, StatusResource, UpDocument,
 };
 pub use progress::{Course, Progress};
-pub use style::{Style, masked_account};
+pub use style::Style;
 pub use terminal::{Surroundings, Terminal};

@@ -11,11 +11,13 @@ pub struct Style {
     pub unicode: bool,
     /// Columns.
     pub width: usize,
+    /// Account ids in full.
+    pub ids: bool,
 }
 
 impl Style {
     /// No colour, UTF-8, 100 columns: for files and tests.
-    pub const PLAIN: Self = Self { colour: false, unicode: true, width: 100 };
+    pub const PLAIN: Self = Self { colour: false, unicode: true, width: 100, ids: false };
 
     fn paint(self, ansi: Ansi, text: &str) -> String {
         if self.colour { format!("{ansi}{text}{ansi:#}") } else { text.to_owned() }
@@ -34,6 +36,11 @@ impl Style {
     }
     pub fn bad(self, text: &str) -> String {
         self.paint(AnsiColor::Red.on_default().bold(), text)
+    }
+
+    /// An account id, masked unless ids were asked for.
+    pub fn account(self, id: &str) -> String {
+        if self.ids { id.to_owned() } else { masked_account(id) }
     }
 
     fn pick(self, unicode: &'static str, ascii: &'static str) -> &'static str {
@@ -90,6 +97,7 @@ impl Style {
                 '✗' => out.push('x'),
                 '≤' => out.push_str("<="),
                 '≥' => out.push_str(">="),
+                '’' => out.push('\''),
                 '·' => out.push('.'),
                 c if c.is_ascii() => out.push(c),
                 _ => out.push('?'),

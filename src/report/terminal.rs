@@ -25,6 +25,8 @@ pub struct Surroundings {
     pub dumb: bool,
     pub utf8: bool,
     pub columns: Option<usize>,
+    /// Account ids in full.
+    pub ids: bool,
 }
 
 impl Terminal {
@@ -34,6 +36,7 @@ impl Terminal {
             colour: around.colour.unwrap_or(terminal && !around.dumb),
             unicode: around.utf8,
             width: around.columns.unwrap_or(100).clamp(60, 120),
+            ids: around.ids,
         };
         Self {
             out: style(out),

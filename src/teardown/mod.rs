@@ -9,7 +9,7 @@ mod sweep;
 mod verify;
 
 pub use destroy::{Destroyed, destroy};
-pub use finder::{Finder, is_ours};
+pub use finder::{CLUSTER_TAG, Finder, NAME, STACK_TAG, VPC, is_ours};
 pub use leftovers::finders;
 pub use receipt::{Check, Kept, Receipt, Remaining, Status, receipt_key};
 pub use sweep::Swept;

@@ -58,6 +58,11 @@ fn what_lives_costs_what_its_scaler_made_of_it() {
     let Some(Sight::Seen(groups)) = case.snapshot.sights.get_mut("node-group") else { panic!() };
     let p5 = groups.iter_mut().find(|live| live.doc["name"] == "p5").unwrap();
     p5.doc["desiredSize"] = Doc::from(5);
+    let asked = case.made().cost;
+    assert!(close(asked.hourly_now, cost.hourly_now), "what could not be had yet is not billed: {asked:#?}");
+    let Some(Sight::Seen(groups)) = case.snapshot.sights.get_mut("node-group") else { panic!() };
+    let p5 = groups.iter_mut().find(|live| live.doc["name"] == "p5").unwrap();
+    p5.doc["inService"] = Doc::from(5);
     let scaled = case.made().cost;
     assert!(close(scaled.hourly_now - cost.hourly_now, 3.0 * (55.04 + 500.0 * 0.08 / 730.0)), "{scaled:#?}");
     // The file leaves the size alone, so that it stays.

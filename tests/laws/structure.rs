@@ -1,7 +1,7 @@
 //! Laws of the sources: who may name what, and where things stand. They read the files, so they hold for files of tomorrow.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -284,14 +284,14 @@ fn files_stay_short() {
 #[test]
 fn every_stack_file_has_a_golden_plan() {
     let goldens = root().join("tests/plans");
-    if !goldens.is_dir() {
-        return;
-    }
     let stacks = files_below(&root().join("stacks"));
-    let breach = |path: &PathBuf| {
-        let name = path.file_stem()?.to_string_lossy().into_owned();
-        let yaml = path.extension().is_some_and(|e| e == "yaml" || e == "yml");
-        (yaml && !goldens.join(&name).is_dir()).then(|| format!("stacks/{name}.yaml has no tests/plans/{name}/"))
-    };
-    none(stacks.iter().filter_map(breach).collect());
+    let yaml = |path: &&PathBuf| path.extension().is_some_and(|e| e == "yaml" || e == "yml");
+    let named = |path: &PathBuf| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let names: BTreeSet<String> = stacks.iter().filter(yaml).filter_map(named).collect();
+    let bare = names.iter().filter(|name| !goldens.join(name).join("plan.txt").is_file());
+    let bare = bare.map(|name| format!("stacks/{name}.yaml has no tests/plans/{name}/plan.txt"));
+    let kept = fs::read_dir(&goldens).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let orphans = kept.filter(|name| !names.contains(name));
+    let orphans = orphans.map(|name| format!("tests/plans/{name}/ is of no file in stacks/"));
+    none(bare.chain(orphans).collect());
 }

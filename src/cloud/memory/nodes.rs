@@ -58,6 +58,19 @@ pub(super) fn follow(inner: &mut Inner, before: &Object, group: &Object, now: Mo
     resize(inner, group, &want, size, now)
 }
 
+/// An ASG that could not have its instances asks for them again and again.
+pub(super) fn go_on_trying(inner: &mut Inner, now: Moment) -> Result<(), CloudError> {
+    let waits = |object: &&Object| object.trouble.is_some() && object.deleting.is_none() && object.exists(now);
+    let waiting: Vec<Object> = inner.world.objects.iter().filter(waits).cloned().collect();
+    for group in waiting {
+        let want: node_group::Desired = typed(inner, &group.want)?;
+        if want.create_empty {
+            resize(inner, &group, &want, group.size.unwrap_or(0), now)?;
+        }
+    }
+    Ok(())
+}
+
 /// The nodes go with their group; what a CNI and a volume driver leave when they die with the nodes stays.
 pub(super) fn leave(inner: &mut Inner, group: &Object, gone: Moment, now: Moment) -> Result<(), CloudError> {
     let want: node_group::Desired = typed(inner, &group.want)?;

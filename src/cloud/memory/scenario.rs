@@ -16,6 +16,9 @@ pub struct Scenario {
     pub empty_pools: Vec<Pool>,
     pub latency_ms: Latency,
     pub lag_ms: u32,
+    /// Kinds that the caller may not list: `[snapshot]`.
+    #[serde(default)]
+    pub denied: Vec<String>,
     pub leaves: Leaves,
     /// By Kubernetes version.
     pub ami_releases: BTreeMap<String, String>,

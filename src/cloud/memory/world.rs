@@ -3,7 +3,7 @@
 
 use crate::{
     contract::{AnyKind, Change, Ownership, Phase, ShapeError},
-    model::{Doc, Identity, Outputs, PhysicalId, Scope, Stamp, Tags, identifiers},
+    model::{Doc, Identity, Link, Outputs, PhysicalId, Scope, Stamp, Tags, identifiers},
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,6 +45,13 @@ pub struct Object {
 pub struct Trouble {
     pub code: String,
     pub message: String,
+}
+
+fn cluster_of(object: &Object) -> Option<String> {
+    match serde_json::from_value(object.want.get("cluster")?.clone()) {
+        Ok(Link::Is(name)) => Some(name),
+        Ok(Link::To { .. }) | Err(_) => None,
+    }
 }
 
 impl Object {
@@ -198,8 +205,10 @@ impl World {
                 continue;
             }
             let name = kind.wished_name(&object.want)?;
+            // A name inside a cluster says nothing of the same name inside another.
+            let elsewhere = cluster_of(object).is_some_and(|cluster| cluster != scope.cluster);
             let named = wished.zip(name).is_some_and(|(all, name)| all.contains(&name));
-            if named || self.belongs(object, kind, scope, now) {
+            if named && !elsewhere || self.belongs(object, kind, scope, now) {
                 found.push(object);
             }
         }

@@ -2,14 +2,14 @@
 
 use crate::report::{
     document::StatusDocument,
-    style::{Style, dollars, duration, masked_account, pad},
+    style::{Style, dollars, duration, pad},
 };
 use std::fmt::Write;
 
 pub fn status(status: &StatusDocument, style: Style, verbose: bool) -> String {
     let mut out = String::new();
     let account =
-        status.header.account.as_deref().map(|a| format!("account {}  ", masked_account(a))).unwrap_or_default();
+        status.header.account.as_deref().map(|a| format!("account {}  ", style.account(a))).unwrap_or_default();
     let _ = writeln!(out, "{}   {account}{}", style.bold(&status.header.stack), status.header.region);
     if status.resources.is_empty() && status.not_looked.is_empty() {
         out.push_str("nothing of it lives\n");
@@ -21,9 +21,12 @@ pub fn status(status: &StatusDocument, style: Style, verbose: bool) -> String {
         (None, Some("never")) => "does not expire".to_owned(),
         (None, _) => "no expiry is known".to_owned(),
     };
+    let types: Vec<String> =
+        status.node_types.iter().map(|(name, n)| format!("{n} {} {name}", style.times())).collect();
+    let types = if types.is_empty() { String::new() } else { format!(": {}", types.join(", ")) };
     let _ = writeln!(
         out,
-        "{} resources   {} nodes   {} accelerators   {}/h   {left}\n",
+        "{} resources   {} nodes{types}   {} accelerators   {}/h   {left}\n",
         status.resources.len(),
         status.nodes,
         status.accelerators,

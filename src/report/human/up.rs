@@ -35,15 +35,17 @@ pub fn up(up: &UpDocument, style: Style) -> String {
         if up.interrupted {
             let _ = writeln!(out, "{} interrupted", style.warn("!"));
         }
-        let _ = writeln!(out, "  {} {} resources, {}/h", pad("kept", 10), up.resources, dollars(up.hourly_usd));
+        let half = if up.outcome.in_flight.is_empty() { "; nothing is half made" } else { "" };
+        let _ = writeln!(out, "  {} {} resources, {}/h{half}", pad("kept", 10), up.resources, dollars(up.hourly_usd));
         let _ = writeln!(out, "  {} {}   resumes", pad("go on", 10), up.go_on);
         let _ = writeln!(out, "  {} {}", pad("or stop", 10), up.destroy_with);
     }
     let c = up.calls;
+    // What is kept says it already.
+    let price = if up.verified { format!("{}/h   ", dollars(up.hourly_usd)) } else { String::new() };
     let _ = writeln!(
         out,
-        "  {}/h   expires {}   {} calls, {} retries, {} throttled",
-        dollars(up.hourly_usd),
+        "  {price}expires {}   {} calls, {} retries, {} throttled",
         up.expires,
         c.state + c.facts + c.changes,
         c.retries,
@@ -71,7 +73,7 @@ fn slowest(out: &mut String, up: &UpDocument) {
 }
 
 /// What failed and what was left out because of it.
-pub fn failures(outcome: &Outcome, style: Style) -> String {
+fn failures(outcome: &Outcome, style: Style) -> String {
     let mut out = String::new();
     for failed in &outcome.failed {
         let mut lines = wrap(&failed.why, style.width.saturating_sub(30)).into_iter();
