@@ -29,7 +29,7 @@ pub async fn run(app: &App, args: &args::Plan) -> Result<Exit, Failure> {
         let blind = remains.snapshot.blind().next().is_some();
         (destruction(&remains, &session, &loaded.argument(), watch), blind)
     } else {
-        let survey = survey::survey(&session, &loaded.parsed.spec, &options(&loaded.parsed.spec)).await?;
+        let survey = survey::survey(&session, &loaded.parsed.spec, &survey::options(&loaded.parsed.spec)).await?;
         if let Some(path) = &args.save {
             saved::write(path, &loaded, &survey)?;
         }
@@ -46,11 +46,6 @@ pub async fn run(app: &App, args: &args::Plan) -> Result<Exit, Failure> {
     }
     app.result(&document, |style| report::human::plan(&document, style, app.common.verbose))?;
     Ok(exit(&document, blind, args.detailed_exitcode))
-}
-
-/// What the file says of planning.
-pub fn options(spec: &Spec) -> Options {
-    Options { protect: spec.protect, ..Options::default() }
 }
 
 /// A blocked step is 8 where something could not be looked at, else a refusal.

@@ -6,7 +6,6 @@ use crate::{
         app::App,
         args::StackFile,
         connect, input,
-        plan::options,
         survey::{self, api_calls},
     },
     preflight::{Check, Finding, Verdict},
@@ -17,7 +16,7 @@ pub async fn run(app: &App, args: &StackFile) -> Result<Exit, Failure> {
     let loaded = input::of_file(app, args)?;
     let spec = &loaded.parsed.spec;
     let session = connect::stack(app, spec)?;
-    let survey = survey::survey(&session, spec, &options(spec)).await?;
+    let survey = survey::survey(&session, spec, &survey::options(spec)).await?;
     let document = PreflightDocument {
         header: Header::new(
             "preflight",

@@ -33,6 +33,11 @@ pub struct Survey {
     pub estimate: Estimate,
 }
 
+/// What the file says of planning.
+pub fn options(spec: &Spec) -> Options {
+    Options { protect: spec.protect, ..Options::default() }
+}
+
 /// This moment, and an id for what is done in it.
 fn circumstances(session: &Session) -> Circumstances {
     let now = session.clock.text();

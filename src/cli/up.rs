@@ -47,7 +47,7 @@ fn options(args: &args::Up, loaded: &Loaded) -> Result<Options, Failure> {
     Ok(Options {
         adopt: addresses(&args.adopt)?,
         only: addresses(&args.only)?,
-        ..planning::options(&loaded.parsed.spec)
+        ..survey::options(&loaded.parsed.spec)
     })
 }
 
