@@ -60,6 +60,7 @@ fn amount(unit: &str, quantity: f64, style: Style) -> String {
         ("natGatewayHours", _) => format!("{n} NAT gateway{s} + data"),
         ("publicIpv4Hours", _) => format!("{n} public address{}", if s.is_empty() { "" } else { "es" }),
         ("interfaceEndpointHours", _) => format!("{n} endpoint interface{s} + data"),
+        ("gatewayEndpointHours", _) => format!("{n} gateway endpoint{s}"),
         ("loadBalancerHours", _) => format!("{n} load balancer{s} + traffic"),
         ("gp3IopsMonths", _) => format!("{n} IOPS gp3"),
         ("gp3MibpsMonths", _) => format!("{n} MiB/s gp3"),
