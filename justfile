@@ -11,7 +11,7 @@ check:
 # Formats everything, the modules that a macro declares too.
 fmt:
     cargo fmt --all
-    rustfmt --edition 2024 src/resources/*.rs
+    rustfmt --edition 2024 src/resources/*.rs src/resources/*/*.rs
 
 # What lands: formatting, lints and tests of both builds.
 ci:

@@ -67,7 +67,7 @@ pub async fn untag(aws: &Aws, id: &str, keys: &[&str]) -> Result<(), CloudError>
 
 /// Brings tags to the stamp's, where they are among what changed.
 pub async fn retag(aws: &Aws, id: &str, changed: &[String], stamp: &Stamp) -> Result<(), CloudError> {
-    if changed.iter().any(|path| path == crate::plan::TAGS) {
+    if changed.iter().any(|path| path == crate::contract::TAGS) {
         tag(aws, id, &stamp.tags).await?;
     }
     Ok(())

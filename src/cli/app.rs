@@ -93,7 +93,11 @@ impl App {
                 self.raw(&line.to_string())
             }
             Format::Markdown | Format::Github => {
-                let text = human(crate::report::Style { width: 120, ids: self.common.show_ids, ..crate::report::Style::PLAIN });
+                let text = human(crate::report::Style {
+                    width: 120,
+                    ids: self.common.show_ids,
+                    ..crate::report::Style::PLAIN
+                });
                 self.raw(&markdown::page(&text, self.common.show_ids, self.common.format() == Format::Github))
             }
         }

@@ -44,11 +44,7 @@ fn options(args: &args::Up, loaded: &Loaded) -> Result<Options, Failure> {
             .map(|text| Address::parse(text).map_err(|error| Failure::new(Exit::Usage, error.to_string())))
             .collect()
     };
-    Ok(Options {
-        adopt: addresses(&args.adopt)?,
-        only: addresses(&args.only)?,
-        ..survey::options(&loaded.parsed.spec)
-    })
+    Ok(Options { adopt: addresses(&args.adopt)?, only: addresses(&args.only)?, ..survey::options(&loaded.parsed.spec) })
 }
 
 async fn bring_up(
@@ -80,12 +76,13 @@ async fn bring_up(
         let under_lock = survey::survey(session, spec, options).await?;
         if under_lock.plan.steps != survey.plan.steps {
             document = planning::of_survey(&under_lock, loaded, session, watch);
-            let allowed = refuse(app, &under_lock, &document, loaded)
-                .and_then(|()| show(app, &document))
-                .and_then(|()| match saved {
-                    Some(saved) => still_holds(saved, &under_lock, loaded),
-                    None if args.yes || under_lock.plan.tasks.is_empty() => Ok(()),
-                    None => app.confirm("It has moved meanwhile. Apply this instead? [y/N]", "--yes"),
+            let allowed =
+                refuse(app, &under_lock, &document, loaded).and_then(|()| show(app, &document)).and_then(|()| {
+                    match saved {
+                        Some(saved) => still_holds(saved, &under_lock, loaded),
+                        None if args.yes || under_lock.plan.tasks.is_empty() => Ok(()),
+                        None => app.confirm("It has moved meanwhile. Apply this instead? [y/N]", "--yes"),
+                    }
                 });
             if let Err(refusal) = allowed {
                 held.release(&survey.identity).await?;

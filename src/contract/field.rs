@@ -2,6 +2,9 @@
 
 use crate::model::{Doc, as_link};
 
+/// Stands for all of an object's tags in a list of changed paths; a single tag is `/tags/<key>`.
+pub const TAGS: &str = "/tags";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// A difference replaces the object.

@@ -10,6 +10,6 @@ mod live;
 
 pub use demand::{Demand, Purchase};
 pub use error::{Class, CloudError, Residue};
-pub use field::{Change, Field, leaves};
+pub use field::{Change, Field, TAGS, leaves};
 pub use kind::{AnyKind, Kind, Layer, Look, Ownership, Patience, Phase, Readiness, ShapeError};
 pub use live::{AnyLive, Live};

@@ -3,7 +3,7 @@
 
 use super::FieldChange;
 use crate::{
-    contract::{AnyKind, Change, Field, Look, ShapeError},
+    contract::{AnyKind, Change, Field, Look, ShapeError, TAGS},
     model::{Address, Doc, Link, RUN, Tags, as_link, links},
 };
 use std::collections::{BTreeSet, HashSet};
@@ -12,8 +12,6 @@ use std::collections::{BTreeSet, HashSet};
 pub const LATER: &str = "(known after apply)";
 /// Stands for a secret in every report.
 pub const SECRET: &str = "(secret)";
-/// The path by which tags as a whole go into a task's `changed`.
-pub const TAGS: &str = "/tags";
 
 /// Every difference between one wish and one live object.
 #[derive(Clone, Debug, Default, PartialEq)]

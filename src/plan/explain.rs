@@ -1,8 +1,8 @@
 //! The sentences of a plan: why each object is made, changed, kept or refused. Must never decide anything.
 
-use super::diff::{Diff, TAGS};
+use super::diff::Diff;
 use crate::{
-    contract::CloudError,
+    contract::{CloudError, TAGS},
     model::{Address, PhysicalId},
 };
 use std::collections::BTreeSet;

@@ -19,7 +19,7 @@ mod wishes;
 mod world;
 
 pub use cascade::tags_of;
-pub use diff::{Diff, LATER, SECRET, TAGS, diff};
+pub use diff::{Diff, LATER, SECRET, diff};
 pub use order::critical_path;
 pub use planner::{plan, plan_over};
 pub use token::token;

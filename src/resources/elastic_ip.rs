@@ -146,13 +146,7 @@ mod live {
             field(call, "allocationId", answer.allocation_id)
         }
 
-        async fn update(
-            aws: &Aws,
-            id: &str,
-            _: &Desired,
-            changed: &[String],
-            stamp: &Stamp,
-        ) -> Result<(), CloudError> {
+        async fn update(aws: &Aws, id: &str, _: &Desired, changed: &[String], stamp: &Stamp) -> Result<(), CloudError> {
             retag(aws, id, changed, stamp).await
         }
 

@@ -286,13 +286,7 @@ mod live {
             field(call, "natGatewayId", answer.nat_gateway.and_then(|gateway| gateway.nat_gateway_id))
         }
 
-        async fn update(
-            aws: &Aws,
-            id: &str,
-            _: &Desired,
-            changed: &[String],
-            stamp: &Stamp,
-        ) -> Result<(), CloudError> {
+        async fn update(aws: &Aws, id: &str, _: &Desired, changed: &[String], stamp: &Stamp) -> Result<(), CloudError> {
             retag(aws, id, changed, stamp).await
         }
 

@@ -274,7 +274,12 @@ mod live {
                 Some(attachment) => attachment.instance_id.as_str(),
                 None => "the service that made it",
             };
-            Err(CloudError::new(call, Class::InUse, "InUse", format!("{id} is held by {holder} ({})", live.description)))
+            Err(CloudError::new(
+                call,
+                Class::InUse,
+                "InUse",
+                format!("{id} is held by {holder} ({})", live.description),
+            ))
         }
     }
 }

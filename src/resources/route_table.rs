@@ -229,7 +229,6 @@ impl Kind for RouteTable {
     }
 }
 
-
 #[cfg(feature = "aws")]
 mod live {
     use super::{Association, Desired, LiveRoute, Observed, Route, RouteTable, Via};

@@ -304,9 +304,7 @@ mod live {
             LivePeer::Cidr(IpNet::V6(block)) => {
                 request.ipv6_ranges(Ipv6Range::builder().cidr_ipv6(block.to_string()).build())
             }
-            LivePeer::PrefixListId(id) => {
-                request.prefix_list_ids(PrefixListId::builder().prefix_list_id(id).build())
-            }
+            LivePeer::PrefixListId(id) => request.prefix_list_ids(PrefixListId::builder().prefix_list_id(id).build()),
         };
         request.build()
     }

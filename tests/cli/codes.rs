@@ -96,8 +96,7 @@ fn protection_is_6_and_nothing_goes() {
     desk.edit("minimal", "kept.yaml", &[("region: us-west-2", "region: us-west-2\nprotect: true")]);
     let before = desk.census();
     desk.run("destroy kept.yaml --yes --confirm minimal").exits(6).says(&["protect"]);
-    let replaced =
-        [("region: us-west-2", "region: us-west-2\nprotect: true\nnetwork: { cidr: 10.99.0.0/16 }")];
+    let replaced = [("region: us-west-2", "region: us-west-2\nprotect: true\nnetwork: { cidr: 10.99.0.0/16 }")];
     desk.edit("minimal", "moved.yaml", &replaced);
     desk.run("plan moved.yaml").exits(6).says(&["protect"]);
     desk.run("up moved.yaml --yes").exits(6).says(&["nothing was"]);
@@ -161,7 +160,9 @@ fn what_could_not_be_looked_at_is_8() {
     for command in ["plan stacks/minimal.yaml", "status stacks/minimal.yaml", "preflight stacks/minimal.yaml"] {
         desk.run(command).exits(8).says(&["could not look"]);
     }
-    desk.run("up stacks/minimal.yaml --yes").exits(8).says(&["could not look at security-group", "UnauthorizedOperation"]);
+    desk.run("up stacks/minimal.yaml --yes")
+        .exits(8)
+        .says(&["could not look at security-group", "UnauthorizedOperation"]);
     world["scenario"]["denied"] = json!(["snapshot"]);
     desk.set_world(&world);
     let receipt = desk.run(&format!("{DESTROY} --json")).exits(8).json();

@@ -120,7 +120,10 @@ fn a_new_account_is_told_before_anything_is_made_and_in_the_same_words_by_plan()
     let plan = desk.run("plan stacks/llama-70b.yaml").exits(3);
     assert!(plan.out.contains("+ vpc.main"), "{}", plan.out);
     let begin = up.err.find("✗ quota").expect("the finding is shown");
-    let block: String = up.err[begin..].lines().take_while(|line| !line.is_empty()).fold(String::new(), |text, line| text + line + "\n");
+    let block: String = up.err[begin..]
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .fold(String::new(), |text, line| text + line + "\n");
     for word in ["need 384 vCPU, limit 0, in use 0", "192 vCPU each", "L-417A185B", "--desired-value 384"] {
         assert!(block.contains(word), "{word}: {block}");
     }

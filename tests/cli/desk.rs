@@ -145,9 +145,8 @@ impl Ran {
     /// stdout as one JSON value a line.
     #[track_caller]
     pub fn lines(&self) -> Vec<Value> {
-        let read = |line: &str| {
-            serde_json::from_str(line).unwrap_or_else(|error| panic!("{}: {error}\n{line}", self.args))
-        };
+        let read =
+            |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{}: {error}\n{line}", self.args));
         self.out.lines().map(read).collect()
     }
 

@@ -18,7 +18,10 @@ fn a_plan_has_the_keys_of_the_contract() {
     desk.edit("minimal", "moved.yaml", &[("region: us-west-2", "region: us-west-2\nnetwork: { cidr: 10.99.0.0/16 }")]);
     let plan = desk.run("plan moved.yaml --json").exits(0).json();
     has(&plan, HEADER);
-    assert_eq!((&plan["schema_version"], &plan["kind"], &plan["stack"]), (&1.into(), &"plan".into(), &"minimal".into()));
+    assert_eq!(
+        (&plan["schema_version"], &plan["kind"], &plan["stack"]),
+        (&1.into(), &"plan".into(), &"minimal".into())
+    );
     assert_eq!((&plan["account"], &plan["region"]), (&ACCOUNT.into(), &"us-west-2".into()));
     has(&plan, "changes summary preflight cost estimate api_calls");
     let changes = plan["changes"].as_array().unwrap();
@@ -53,7 +56,10 @@ fn the_quota_that_blocks_is_in_the_plan_by_code_and_numbers() {
     let blocking: Vec<&Value> = plan["preflight"].as_array().unwrap().iter().filter(blocks).collect();
     let [quota] = blocking.as_slice() else { panic!("{blocking:#?}") };
     assert_eq!((&quota["check"], &quota["subject"]), (&"quota".into(), &"L-417A185B".into()));
-    assert_eq!((quota["need"].as_f64(), quota["limit"].as_f64(), quota["used"].as_f64()), (Some(384.0), Some(0.0), Some(0.0)));
+    assert_eq!(
+        (quota["need"].as_f64(), quota["limit"].as_f64(), quota["used"].as_f64()),
+        (Some(384.0), Some(0.0), Some(0.0))
+    );
     assert!(quota["remedy"].as_str().unwrap().contains("--desired-value 384"), "{quota}");
 }
 

@@ -15,7 +15,8 @@ fn golden(stack: &str, file: &str, text: &str, stale: &mut Vec<String>) {
         return;
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
-    if let Some(n) = (1..).zip(kept.lines().chain([""; 1]).zip(text.lines().chain([""; 1]))).find(|(_, (a, b))| a != b) {
+    if let Some(n) = (1..).zip(kept.lines().chain([""; 1]).zip(text.lines().chain([""; 1]))).find(|(_, (a, b))| a != b)
+    {
         stale.push(format!("{stack}/{file}:{}\n  kept {}\n  now  {}", n.0, n.1.0, n.1.1));
     } else if kept != text {
         stale.push(format!("{stack}/{file} is longer or shorter than it was"));
@@ -34,7 +35,12 @@ fn plans_read_as_they_did() {
         golden(&stack, "plan.txt", &plan.out, &mut stale);
         if stack == "llama-70b" {
             desk.set_world(&world);
-            golden(&stack, "plan.json", &desk.run(&format!("plan stacks/{stack}.yaml --json")).exits(0).out, &mut stale);
+            golden(
+                &stack,
+                "plan.json",
+                &desk.run(&format!("plan stacks/{stack}.yaml --json")).exits(0).out,
+                &mut stale,
+            );
         }
     }
     assert!(stale.is_empty(), "INFER_STACK_GENERATE=1 writes them anew:\n{}", stale.join("\n"));

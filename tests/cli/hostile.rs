@@ -7,7 +7,8 @@ use std::fs;
 fn bad_files_are_65_with_the_place() {
     let desk = Desk::new();
     let folder = format!("{}/tests/stack/bad", env!("CARGO_MANIFEST_DIR"));
-    for name in ["all-at-once", "duplicate-key", "tab", "unclosed-quote", "zone-refused", "recursive-alias", "env-open"] {
+    for name in ["all-at-once", "duplicate-key", "tab", "unclosed-quote", "zone-refused", "recursive-alias", "env-open"]
+    {
         desk.write("bad.yaml", &fs::read_to_string(format!("{folder}/{name}.yaml")).unwrap());
         for command in ["validate bad.yaml", "plan bad.yaml", "up bad.yaml --yes", "size bad.yaml", "verify bad.yaml"] {
             let ran = desk.run(command).exits(65);
@@ -37,7 +38,8 @@ fn what_is_no_text_at_all_is_65() {
     desk.write("large.yaml", &"# much ado\n".repeat(200_000));
     desk.write("deep.yaml", &"[".repeat(100_000));
     desk.write("list.yaml", "- 1\n- 2\n");
-    for file in ["bytes.yaml", "empty.yaml", "zero.yaml", "large.yaml", "deep.yaml", "list.yaml", "stacks", "none.yaml"] {
+    for file in ["bytes.yaml", "empty.yaml", "zero.yaml", "large.yaml", "deep.yaml", "list.yaml", "stacks", "none.yaml"]
+    {
         let ran = desk.run(&format!("validate {file}")).exits(65);
         assert!(ran.err.contains(file), "{file}: {}", ran.err);
     }

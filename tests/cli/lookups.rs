@@ -78,7 +78,7 @@ fn a_model_that_is_not_known_is_named_nearly() {
         .exits(64)
         .says(&["did you mean p5.4"]);
     desk.run("size --model meta-llama/Llama-3.1-70B-Instruct --instance-type m6i.xlarge").exits(64);
-    desk.run("size --model meta-llama/Llama-3.1-70B-Instruct --instance-type g6e.xlarge")
+    desk.run("size --model meta-llama/Llama-3.1-70B-Instruct --instance-type g6.xlarge --context 131072")
         .exits(0)
         .says(&["does not fit", "would hold it on one node"]);
 }

@@ -48,10 +48,15 @@ struct Source {
     code: String,
     /// All of it.
     text: String,
+    /// A file of a kind's live half: it stands beside the adapter.
+    live: bool,
 }
 
 impl Source {
     fn room(&self) -> &str {
+        if self.live {
+            return "aws";
+        }
         // The simulated account behind the port is the sandbox's, whose rules it lives by.
         if self.path.starts_with("cloud/memory") {
             return "sandbox";
@@ -68,6 +73,7 @@ fn root() -> PathBuf {
 fn sources() -> Vec<Source> {
     let src = root().join("src");
     let files = files_below(&src);
+    let live = live_files(&src, &files);
     assert!(files.len() > 20, "the sources are not where this test looks");
     files
         .into_iter()
@@ -75,9 +81,26 @@ fn sources() -> Vec<Source> {
         .map(|path| {
             let text = fs::read_to_string(&path).unwrap();
             let path = path.strip_prefix(&src).unwrap().to_string_lossy().replace('\\', "/");
-            Source { code: code_of(&text), path, text }
+            Source { code: code_of(&text), live: live.contains(&path), path, text }
         })
         .collect()
+}
+
+/// Files below `resources/` that their kind declares for the AWS build only.
+fn live_files(src: &Path, files: &[PathBuf]) -> BTreeSet<String> {
+    let mut live = BTreeSet::new();
+    for kind in files.iter().filter(|file| file.parent() == Some(&src.join("resources"))) {
+        let text = fs::read_to_string(kind).unwrap();
+        let stem = kind.file_stem().unwrap().to_string_lossy().into_owned();
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        for pair in lines.windows(2).filter(|pair| pair[0] == "#[cfg(feature = \"aws\")]") {
+            let name = pair[1].strip_prefix("pub ").unwrap_or(pair[1]).strip_prefix("mod ");
+            if let Some(name) = name.and_then(|name| name.strip_suffix(';')) {
+                live.insert(format!("resources/{stem}/{name}.rs"));
+            }
+        }
+    }
+    live
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {

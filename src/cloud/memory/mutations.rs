@@ -9,7 +9,7 @@ use super::{
     world::{Made, Moment, Object},
 };
 use crate::{
-    contract::{AnyKind, Change, Class, CloudError, Demand, Phase, Readiness},
+    contract::{AnyKind, Change, Class, CloudError, Demand, Phase, Readiness, TAGS},
     model::{Doc, PhysicalId, Stamp, hash, identifiers, links},
 };
 use serde_json::json;
@@ -193,7 +193,7 @@ pub(super) fn update(
         seconds = seconds.max(takes.map_or(1, |(.., seconds)| *seconds));
     }
     next.stamp.address = stamp.address.clone();
-    if changed.iter().any(|path| path != "/tags") {
+    if changed.iter().any(|path| path != TAGS) {
         next.changed = next.ready.max(now) + seconds * 1000;
     }
     next.outputs = outputs(inner, kind, &next)?;

@@ -101,8 +101,7 @@ fn settled(out: &mut String, plan: &PlanDocument, style: Style) {
 }
 
 fn head(out: &mut String, plan: &PlanDocument, style: Style) {
-    let account =
-        plan.header.account.as_deref().map(|a| format!("account {}  ", style.account(a))).unwrap_or_default();
+    let account = plan.header.account.as_deref().map(|a| format!("account {}  ", style.account(a))).unwrap_or_default();
     let caller = plan.caller.as_deref().map(|arn| format!("  as {}", principal(arn))).unwrap_or_default();
     let expires = if plan.destroys { String::new() } else { format!("   expires {}", plan.expires) };
     let _ = writeln!(out, "{}   {account}{}{caller}{expires}", style.bold(&plan.header.stack), plan.header.region);

@@ -8,9 +8,8 @@ use crate::{
         ec2::{filter, of_stack, retag, stamped, tags},
         failed,
     },
-    contract::{CloudError, Kind, Live},
+    contract::{CloudError, Kind, Live, TAGS},
     model::{PhysicalId, Scope, Stamp, Tags},
-    plan::TAGS,
 };
 use aws_sdk_ec2::types::{self, Filter, ResourceType};
 use futures::future::try_join;

@@ -3,7 +3,7 @@
 use super::{CapacityType, Desired, Effect, Footprint, Observed, START, Taint, Update, UpdateStrategy};
 use crate::{
     contract::Phase,
-    model::{Address, Link, Stamp, imagined_arn},
+    model::{Address, Link, Stamp, hash, imagined_arn},
     resources::launch_template::Volume,
 };
 
@@ -50,7 +50,7 @@ pub(super) fn imagine(want: &Desired, id: &str, stamp: &Stamp, phase: Phase) -> 
         security_groups: ids(&want.security_groups),
         reservation: want.reservation.clone(),
         footprint: want.footprint.clone(),
-        asg: (!coming).then(|| format!("eks-{}-0a1b2c3d", want.name)),
+        asg: (!coming).then(|| format!("eks-{}-{}", want.name, hash(id, 8))),
         in_service: if coming { 0 } else { start },
         activity: (start > 0 && coming).then(|| "Launching a new EC2 instance".to_owned()),
         member_tags: if start > 0 { vec![want.instance_tags.clone()] } else { vec![] },

@@ -8,9 +8,8 @@ use crate::{
         answers::{deleted, field, found},
         failed,
     },
-    contract::{Class, CloudError, Live},
+    contract::{Class, CloudError, Live, TAGS},
     model::{PhysicalId, Scope, Stamp},
-    plan::TAGS,
     resources::launch_template::{self, live::Version},
 };
 use aws_sdk_eks::types::{self, Nodegroup};
