@@ -21,14 +21,10 @@ ci:
 demo:
     cargo run -- up stacks/llama-70b.yaml --sandbox --yes
 
-# Writes schema/ and the command reference again.
+# Writes schema/, the command reference and the golden plans again; look at the difference before you keep it.
 generate:
-    INFER_STACK_GENERATE=1 cargo test --no-default-features generated
-
-# Accepts changed goldens after a look.
-review:
-    INSTA_UPDATE=always cargo test --no-default-features
-    git diff --stat tests
+    INFER_STACK_GENERATE=1 cargo test --no-default-features -- generated goldens
+    git diff --stat
 
 # Planning time at 200, 2,000 and 20,000 objects; the schedule against its critical path.
 bench:

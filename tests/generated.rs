@@ -4,11 +4,16 @@ use clap::{Command, CommandFactory};
 use infer_stack::{cli::args::Cli, report};
 use std::{fmt::Write, path::Path};
 
-/// Compares a file with what it should be, or writes it.
+/// True when what is generated is to be written instead of compared.
 #[expect(clippy::disallowed_methods, reason = "the one switch of the tests")]
+pub fn writes() -> bool {
+    std::env::var_os("INFER_STACK_GENERATE").is_some()
+}
+
+/// Compares a file with what it should be, or writes it.
 pub fn holds(path: &str, wanted: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    if std::env::var_os("INFER_STACK_GENERATE").is_some() {
+    if writes() {
         std::fs::write(&path, wanted).unwrap();
         return;
     }

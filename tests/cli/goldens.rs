@@ -9,7 +9,7 @@ const NOW: &str = "2026-12-01T14:00:00Z";
 
 fn golden(stack: &str, file: &str, text: &str, stale: &mut Vec<String>) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/plans").join(stack).join(file);
-    if std::env::var_os("INFER_STACK_GENERATE").is_some() {
+    if crate::generated::writes() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
         return;

@@ -94,8 +94,8 @@ fn live_files(src: &Path, files: &[PathBuf]) -> BTreeSet<String> {
         let stem = kind.file_stem().unwrap().to_string_lossy().into_owned();
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         for pair in lines.windows(2).filter(|pair| pair[0] == "#[cfg(feature = \"aws\")]") {
-            let name = pair[1].strip_prefix("pub ").unwrap_or(pair[1]).strip_prefix("mod ");
-            if let Some(name) = name.and_then(|name| name.strip_suffix(';')) {
+            let name = pair[1].split_once("mod ").and_then(|(_, name)| name.strip_suffix(';'));
+            if let Some(name) = name {
                 live.insert(format!("resources/{stem}/{name}.rs"));
             }
         }
