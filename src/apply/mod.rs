@@ -1,7 +1,7 @@
 //! Carries out a plan: concurrent engine, one waiter, retry rules, journal, lock. Must never choose: the plan has.
 //!
 //! [`apply`] is the whole of it. What runs beside (lease, copies of the journal) is [`guarded`]; how it is told to stop is
-//! [`stop`]. Nothing prints: everything that happens is an [`Event`].
+//! [`stop()`]. Nothing prints: everything that happens is an [`Event`].
 
 mod beside;
 mod engine;
