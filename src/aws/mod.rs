@@ -69,7 +69,7 @@ impl Aws {
         let clients = Clients::new(config);
         let call = "sts:GetCallerIdentity";
         let identity = Purpose::Facts.of(clients.sts().get_caller_identity().send()).await.map_err(failed(call))?;
-        let account = facts::field(call, "Account", identity.account)?;
+        let account = answers::field(call, "Account", identity.account)?;
         Ok(Self { clients, meter, account, region, operations: OnceCell::new() })
     }
 

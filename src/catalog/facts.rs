@@ -70,7 +70,7 @@ impl Facts {
                     let value = answer.clone().and_then(|values| {
                         values.get(code).cloned().ok_or_else(|| {
                             let message = format!("no value for {service} {code}");
-                            let call = "servicequotas:GetAWSDefaultServiceQuota";
+                            let call = "service-quotas:GetAWSDefaultServiceQuota";
                             CloudError::new(call, Class::NotFound, "NoSuchResourceException", message)
                         })
                     });

@@ -35,7 +35,9 @@ where
                 (Class::Outage, "UnreadableAnswer".to_owned(), unreadable(refusal.raw(), &error))
             }
             SdkError::TimeoutError(_) => (Class::Outage, "Timeout".to_owned(), chain(&error)),
-            _ if lacks_credentials(&error) => (Class::Expired, "NoCredentials".to_owned(), chain(&error)),
+            SdkError::DispatchFailure(_) | SdkError::ConstructionFailure(_) if let Some(lack) = lack(&error) => {
+                (Class::Expired, "NoCredentials".to_owned(), chain(lack))
+            }
             SdkError::DispatchFailure(_) => (Class::Outage, "NotReached".to_owned(), chain(&error)),
             _ => (Class::Invalid, "NotSent".to_owned(), chain(&error)),
         };
@@ -89,15 +91,16 @@ fn unreadable(response: &HttpResponse, error: &dyn Error) -> String {
     format!("{endpoint} answered HTTP {} in no form of AWS's: {}", response.status().as_u16(), chain(error))
 }
 
-fn lacks_credentials(error: &(dyn Error + 'static)) -> bool {
+/// What the source of credentials said, where it was that which failed.
+fn lack<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
     let mut cause = Some(error);
     while let Some(error) = cause {
         if error.is::<CredentialsError>() {
-            return true;
+            return Some(error);
         }
         cause = error.source();
     }
-    false
+    None
 }
 
 /// The whole chain of causes in one line.

@@ -38,7 +38,7 @@ async fn of_service(aws: &Aws, service: &str, codes: Vec<&str>) -> Result<Vec<(S
 
 /// Every quota of a service that has an applied value, by code.
 async fn applied(aws: &Aws, service: &str) -> Result<BTreeMap<String, f64>, CloudError> {
-    let call = "servicequotas:ListServiceQuotas";
+    let call = "service-quotas:ListServiceQuotas";
     let request = aws.quotas().list_service_quotas().service_code(service).max_results(100);
     let mut pages = request.into_paginator().items().send();
     let mut values = BTreeMap::new();
@@ -55,7 +55,7 @@ async fn applied(aws: &Aws, service: &str) -> Result<BTreeMap<String, f64>, Clou
 
 /// AWS's own value; `None`: Service Quotas knows no such quota here.
 async fn default(aws: &Aws, service: &str, code: &str) -> Result<Option<f64>, CloudError> {
-    let call = "servicequotas:GetAWSDefaultServiceQuota";
+    let call = "service-quotas:GetAWSDefaultServiceQuota";
     let request = aws.quotas().get_aws_default_service_quota().service_code(service).quota_code(code);
     match request.send().await.map_err(failed(call)) {
         Ok(answer) => Ok(answer.quota.and_then(|quota| quota.value)),

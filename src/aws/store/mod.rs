@@ -3,7 +3,7 @@
 
 mod bucket;
 
-use super::{Aws, Purpose, facts::field, failed};
+use super::{Aws, Purpose, answers::field, failed};
 use crate::{
     cloud::{Entry, Expect, Store, StoreError},
     contract::{Class, CloudError, Residue},
