@@ -18,3 +18,5 @@ mod sandbox;
 mod sizing;
 mod stack;
 mod teardown;
+#[cfg(feature = "aws")]
+mod wire;
