@@ -11,6 +11,8 @@ mod desired;
 mod engine;
 mod generated;
 mod harness;
+#[cfg(feature = "aws")]
+mod judges;
 mod laws;
 mod preflight;
 mod samples;

@@ -489,3 +489,18 @@ fn services_with_endpoints_are_listed_with_their_prefix_lists() {
     let unknown = json!({ "ServiceNames": ["com.amazonaws.us-west-2.nothing"] });
     assert_eq!(desk.code("ec2:DescribeVpcEndpointServices", unknown), "InvalidServiceName");
 }
+
+#[test]
+fn a_network_that_is_brought_along_appears_once_and_fits() {
+    let mut desk = Desk::new();
+    let subnets = [("subnet-0a".to_owned(), "usw2-az1".to_owned()), ("subnet-0b".to_owned(), "usw2-az2".to_owned())];
+    desk.world.bring_network(REGION, "vpc-0a", &subnets[..1]).unwrap();
+    desk.world.bring_network(REGION, "vpc-0a", &subnets).unwrap();
+    let seen = desk.ok("ec2:DescribeSubnets", json!({ "SubnetIds": ["subnet-0a", "subnet-0b"] }));
+    let blocks: Vec<_> = seen["Subnets"].as_array().unwrap().iter().map(|its| its["CidrBlock"].clone()).collect();
+    assert_eq!(blocks, ["10.0.0.0/20", "10.0.16.0/20"]);
+    let hostnames = json!({ "VpcId": "vpc-0a", "Attribute": "enableDnsHostnames" });
+    assert_eq!(desk.ok("ec2:DescribeVpcAttribute", hostnames)["EnableDnsHostnames"]["Value"], true);
+    let main = desk.ok("ec2:DescribeRouteTables", json!({ "Filters": filter("vpc-id", "vpc-0a") }));
+    assert_eq!(main["RouteTables"][0]["Routes"][1]["State"], "active");
+}

@@ -107,6 +107,7 @@ static TABLE: &[Row] = &[
             "PendingVerification",
             "Blocked",
             "OperationNotPermitted",
+            "CannotDelete",
             "UnmodifiableEntity",
             "ManagedRuleException",
         ],
@@ -250,6 +251,7 @@ static TABLE: &[Row] = &[
         &[],
         Class::InUse,
     ),
+    row(&["ec2:DeleteNetworkInterface"], &["InvalidParameterValue"], &["currently in use"], Class::InUse),
     // Under change.
     row(
         ANY,
@@ -329,6 +331,7 @@ static TABLE: &[Row] = &[
             "BadRequest*",
             "Unsupported*",
             "UnknownParameter",
+            "DuplicateSubnetsInSameZone",
             "ClientException",
             "PolicyNotAttachable",
             "PermanentRedirect",

@@ -6,6 +6,7 @@
 
 mod acl;
 mod address;
+mod brought;
 mod endpoint;
 mod group;
 mod group_rule;
