@@ -99,7 +99,8 @@ fn deleted(step: &Step) -> String {
     let id = step.id.as_deref().unwrap_or_default();
     match step.headline.as_str() {
         "" => id.to_owned(),
-        headline if headline.contains(id) => headline.to_owned(),
+        // An id that is made of an ARN says the headline once more.
+        headline if headline.contains(id) || id.contains("arn:") => headline.to_owned(),
         headline => format!("{headline}, {id}"),
     }
 }

@@ -13,7 +13,7 @@ use std::fmt::Write;
 const MONTH: f64 = 730.0;
 
 const WHAT: usize = 32;
-const FOUND_BY: usize = 32;
+const FOUND_BY: usize = 33;
 const READ: usize = 12;
 
 /// What people look for first, because it bills or because it keeps a VPC from going; other kinds are counted.
@@ -127,10 +127,11 @@ fn one(out: &mut String, check: &Check, style: Style) {
     }
     for remaining in &check.remaining {
         let price = match remaining.hourly_usd {
-            Some(usd) => format!("{}/h", dollars(usd)),
-            None => "no price is known".to_owned(),
+            Some(usd) if usd > 0.0 => format!("   {}/h", dollars(usd)),
+            Some(_) => String::new(),
+            None => "   no price is known".to_owned(),
         };
-        let _ = writeln!(out, "    {} {}   {}   {price}", style.cross(), remaining.id, remaining.state);
+        let _ = writeln!(out, "    {} {}   {}{price}", style.cross(), remaining.id, remaining.state);
     }
 }
 

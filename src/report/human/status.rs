@@ -2,9 +2,12 @@
 
 use crate::report::{
     document::StatusDocument,
-    style::{Style, dollars, duration, pad},
+    style::{Style, dollars, duration, pad, wrap},
 };
 use std::fmt::Write;
+
+/// Columns of a state; a longer one stands below its resource.
+const STATE: usize = 12;
 
 pub fn status(status: &StatusDocument, style: Style, verbose: bool) -> String {
     let mut out = String::new();
@@ -41,14 +44,16 @@ pub fn status(status: &StatusDocument, style: Style, verbose: bool) -> String {
         }
         let name = resource.address.clone().unwrap_or_else(|| resource.what.clone());
         let price = resource.hourly_usd.filter(|usd| *usd > 0.0).map(|usd| format!("{}/h", dollars(usd)));
-        let _ = writeln!(
-            out,
-            "  {} {} {} {}",
-            pad(&name, 32),
-            pad(&resource.id, 28),
-            pad(&resource.state, 12),
-            price.unwrap_or_default()
-        );
+        let price = price.unwrap_or_default();
+        if resource.state.chars().count() <= STATE {
+            let state = pad(&resource.state, STATE);
+            let _ = writeln!(out, "  {} {} {state} {price}", pad(&name, 32), pad(&resource.id, 28));
+            continue;
+        }
+        let _ = writeln!(out, "  {} {} {} {price}", pad(&name, 32), pad(&resource.id, 28), pad("", STATE));
+        for line in wrap(&resource.state, style.width.saturating_sub(6)) {
+            let _ = writeln!(out, "      {}", style.warn(&line));
+        }
     }
     if hidden > 0 {
         let _ = writeln!(out, "  {hidden} more are ready and free of charge   {}", style.dim("--verbose lists them"));
