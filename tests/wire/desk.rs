@@ -2,7 +2,7 @@
 
 use infer_stack::{
     aws::{Aws, WireClient},
-    clock::Clock,
+    clock::{Clock, pause},
     cloud::{Cloud, memory::Scenario},
     contract::{AnyKind, CloudError, Kind, Look, Readiness},
     model::{Address, Doc, Identity, REGION, RESOURCE, STACK, Scope, Stamp, Tags},
@@ -45,7 +45,7 @@ impl Desk {
     }
 
     pub async fn wait(&self, seconds: u64) {
-        tokio::time::sleep(Duration::from_secs(seconds)).await;
+        pause(Duration::from_secs(seconds)).await;
     }
 
     pub fn stamp<K: Kind>(&self, name: &str) -> Stamp {
