@@ -1,5 +1,6 @@
 //! The simulated account, asked call by call as a client would. Every input and output is held to AWS's own model.
 
+mod alike;
 mod capacity;
 mod desk;
 mod ground;
