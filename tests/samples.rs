@@ -184,6 +184,7 @@ pub fn put(
         tags,
         outputs,
         projected,
+        headline: String::new(),
         ready: Readiness::Ready,
         gone: false,
         going: false,

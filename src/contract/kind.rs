@@ -5,6 +5,7 @@ use crate::{
     model::{Address, Doc, Outputs, PhysicalId, RESOURCE, Stamp, Tags},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::borrow::Cow;
 
 /// A document that does not fit the kind it is given to: always a fault of the program or of a saved file.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -85,6 +86,9 @@ pub enum Phase {
     Going,
 }
 
+/// How fields may change, as a wish has it.
+pub type FieldsOf<Desired> = fn(&Desired) -> Vec<Field>;
+
 /// One resource kind: data and pure functions. Its live half sits in the same file, behind a feature.
 pub trait Kind: Send + Sync + 'static {
     /// In addresses, tags and reports; never changes once released. Lower case with dashes, like `security-group`.
@@ -93,6 +97,8 @@ pub trait Kind: Send + Sync + 'static {
     const OWNERSHIP: Ownership;
     /// One line a field.
     const FIELDS: &'static [Field];
+    /// The field table of one wish, for kinds whose wish says how a field may change; others have [`Kind::FIELDS`].
+    const FIELDS_OF: Option<FieldsOf<Self::Desired>> = None;
     const PATIENCE: Patience;
     /// False for what carries no tags; tags are then neither sent nor diffed.
     const TAGGED: bool = true;
@@ -138,10 +144,6 @@ pub trait Kind: Send + Sync + 'static {
     fn made_by_aws(_live: &Self::Observed) -> bool {
         false
     }
-    /// The field table of one wish: [`Kind::FIELDS`], but for kinds whose fields come with the wish.
-    fn fields(_want: &Self::Desired) -> Vec<Field> {
-        Self::FIELDS.to_vec()
-    }
     /// One line for the plan: `10.64.0.0/16`, `2 × p5.48xlarge (0–8), placement group p5`.
     fn headline(want: &Self::Desired) -> String;
     fn demand(_want: &Self::Desired) -> Vec<Demand> {
@@ -168,10 +170,20 @@ pub struct Look {
     pub tags: Tags,
     pub outputs: Outputs,
     pub projected: Doc,
+    /// The kind's one line on it.
+    pub headline: String,
     pub ready: Readiness,
     pub gone: bool,
     pub going: bool,
     pub made_by_aws: bool,
+}
+
+/// What a wish is called, in one typed pass.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    /// [`Kind::wished_name`]
+    pub name: Option<String>,
+    pub headline: String,
 }
 
 /// A kind behind documents, for planner, engine and clouds.
@@ -185,9 +197,8 @@ pub trait AnyKind: Send + Sync {
     fn anchor(&self) -> bool;
     fn deleted_after(&self) -> &'static [&'static str];
     fn look(&self, live: &Doc) -> Result<Look, ShapeError>;
-    fn wished_name(&self, want: &Doc) -> Result<Option<String>, ShapeError>;
-    fn fields(&self, want: &Doc) -> Result<Vec<Field>, ShapeError>;
-    fn headline(&self, want: &Doc) -> Result<String, ShapeError>;
+    fn words(&self, want: &Doc) -> Result<Words, ShapeError>;
+    fn fields(&self, want: &Doc) -> Result<Cow<'static, [Field]>, ShapeError>;
     fn demand(&self, want: &Doc) -> Result<Vec<Demand>, ShapeError>;
     fn check(&self, want: &Doc) -> Result<Vec<String>, ShapeError>;
     fn samples(&self) -> Vec<Doc>;
@@ -230,27 +241,30 @@ impl<K: Kind> AnyKind for K {
     }
     fn look(&self, live: &Doc) -> Result<Look, ShapeError> {
         let live: K::Observed = typed(K::NAME, live)?;
+        let projected = K::project(&live);
         Ok(Look {
             id: K::id(&live),
             name: K::live_name(&live),
             claims: K::claims(&live),
             tags: K::tags(&live),
             outputs: K::outputs(&live),
-            projected: erased(K::NAME, &K::project(&live))?,
+            projected: erased(K::NAME, &projected)?,
+            headline: K::headline(&projected),
             ready: K::ready(&live),
             gone: K::gone(&live),
             going: K::going(&live),
             made_by_aws: K::made_by_aws(&live),
         })
     }
-    fn wished_name(&self, want: &Doc) -> Result<Option<String>, ShapeError> {
-        Ok(K::wished_name(&typed(K::NAME, want)?))
+    fn words(&self, want: &Doc) -> Result<Words, ShapeError> {
+        let want = typed(K::NAME, want)?;
+        Ok(Words { name: K::wished_name(&want), headline: K::headline(&want) })
     }
-    fn fields(&self, want: &Doc) -> Result<Vec<Field>, ShapeError> {
-        Ok(K::fields(&typed(K::NAME, want)?))
-    }
-    fn headline(&self, want: &Doc) -> Result<String, ShapeError> {
-        Ok(K::headline(&typed(K::NAME, want)?))
+    fn fields(&self, want: &Doc) -> Result<Cow<'static, [Field]>, ShapeError> {
+        Ok(match K::FIELDS_OF {
+            Some(of) => Cow::Owned(of(&typed(K::NAME, want)?)),
+            None => Cow::Borrowed(K::FIELDS),
+        })
     }
     fn demand(&self, want: &Doc) -> Result<Vec<Demand>, ShapeError> {
         Ok(K::demand(&typed(K::NAME, want)?))

@@ -11,5 +11,5 @@ mod live;
 pub use demand::{Demand, Purchase};
 pub use error::{Class, CloudError, Residue};
 pub use field::{Change, Field, TAGS, leaves};
-pub use kind::{AnyKind, Kind, Layer, Look, Ownership, Patience, Phase, Readiness, ShapeError};
+pub use kind::{AnyKind, FieldsOf, Kind, Layer, Look, Ownership, Patience, Phase, Readiness, ShapeError, Words};
 pub use live::{AnyLive, Live};

@@ -1,7 +1,7 @@
 //! Where an object stands in a stack: `kind.name`. Must never hold an AWS id.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::{borrow::Borrow, fmt};
 
 /// `subnet.private-usw2-az2`: the kind, a dot, and a name that is unique among objects of that kind in the stack.
 ///
@@ -44,6 +44,13 @@ impl Address {
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
+    }
+}
+
+/// Maps by address are asked by its text too.
+impl Borrow<str> for Address {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 

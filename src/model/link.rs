@@ -85,7 +85,7 @@ impl<'de> Deserialize<'de> for Link {
                     TO => {
                         let (address, output) =
                             split(&value).ok_or_else(|| de::Error::custom("link without address#output"))?;
-                        Ok(Link::To { address, output })
+                        Ok(Link::from(LinkRef::To { address, output }))
                     }
                     _ => Err(de::Error::unknown_field(&key, &[TO, IS])),
                 }
@@ -95,19 +95,52 @@ impl<'de> Deserialize<'de> for Link {
     }
 }
 
-fn split(text: &str) -> Option<(Address, String)> {
+/// A link where it stands in a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkRef<'a> {
+    /// `address` is the text of an [`Address`].
+    To {
+        address: &'a str,
+        output: &'a str,
+    },
+    Is(&'a str),
+}
+
+impl<'a> LinkRef<'a> {
+    /// Reads a document's node as a link, if it is one.
+    pub fn of(doc: &'a Doc) -> Option<Self> {
+        let map = doc.as_object().filter(|map| map.len() == 1)?;
+        let (key, value) = map.iter().next()?;
+        match key.as_str() {
+            IS => Some(LinkRef::Is(value.as_str()?)),
+            TO => split(value.as_str()?).map(|(address, output)| LinkRef::To { address, output }),
+            _ => None,
+        }
+    }
+}
+
+impl From<LinkRef<'_>> for Link {
+    fn from(link: LinkRef<'_>) -> Self {
+        match link {
+            LinkRef::Is(value) => Link::Is(value.to_owned()),
+            LinkRef::To { address, output } => Link::To { address: known(address), output: output.to_owned() },
+        }
+    }
+}
+
+fn known(address: &str) -> Address {
+    Address::parse(address).expect("a link is only split where its address is one")
+}
+
+fn split(text: &str) -> Option<(&str, &str)> {
     let (address, output) = text.split_once('#')?;
-    Some((Address::parse(address).ok()?, output.to_owned()))
+    let (kind, name) = address.split_once('.')?;
+    (!kind.is_empty() && !name.is_empty()).then_some((address, output))
 }
 
 /// Reads a document's node as a link, if it is one.
 pub fn as_link(doc: &Doc) -> Option<Link> {
-    let map = doc.as_object().filter(|map| map.len() == 1)?;
-    if let Some(value) = map.get(IS) {
-        return Some(Link::Is(value.as_str()?.to_owned()));
-    }
-    let (address, output) = split(map.get(TO)?.as_str()?)?;
-    Some(Link::To { address, output })
+    LinkRef::of(doc).map(Link::from)
 }
 
 /// One unresolved link of a document: where it stands, and what it wants.
@@ -118,33 +151,43 @@ pub struct LinkTo {
     pub output: String,
 }
 
-fn walk(path: &mut String, doc: &Doc, visit: &mut dyn FnMut(&str, Link)) {
-    if let Some(link) = as_link(doc) {
-        visit(path, link);
-        return;
-    }
-    let mut child = |key: &str, doc: &Doc, path: &mut String| {
-        let length = path.len();
-        path.push('/');
-        path.push_str(key);
-        walk(path, doc, visit);
-        path.truncate(length);
-    };
-    match doc {
-        Doc::Object(map) => map.iter().for_each(|(key, value)| child(key, value, path)),
-        Doc::Array(items) => {
-            items.iter().enumerate().for_each(|(i, value)| child(&i.to_string(), value, path));
+/// Shows every link of a document with its path, in document order.
+pub fn each_link<'a>(doc: &'a Doc, visit: &mut dyn FnMut(&str, LinkRef<'a>)) {
+    fn walk<'a>(path: &mut String, doc: &'a Doc, visit: &mut dyn FnMut(&str, LinkRef<'a>)) {
+        if let Some(link) = LinkRef::of(doc) {
+            visit(path, link);
+            return;
         }
-        _ => {}
+        let length = path.len();
+        match doc {
+            Doc::Object(map) => {
+                for (key, value) in map {
+                    path.push('/');
+                    path.push_str(key);
+                    walk(path, value, visit);
+                    path.truncate(length);
+                }
+            }
+            Doc::Array(items) => {
+                for (i, value) in items.iter().enumerate() {
+                    path.push('/');
+                    path.push_str(&i.to_string());
+                    walk(path, value, visit);
+                    path.truncate(length);
+                }
+            }
+            _ => {}
+        }
     }
+    walk(&mut String::new(), doc, visit);
 }
 
 /// Every unresolved link of a wish, in document order.
 pub fn links(doc: &Doc) -> Vec<LinkTo> {
     let mut found = vec![];
-    walk(&mut String::new(), doc, &mut |path, link| {
-        if let Link::To { address, output } = link {
-            found.push(LinkTo { path: path.to_owned(), address, output });
+    each_link(doc, &mut |path, link| {
+        if let LinkRef::To { address, output } = link {
+            found.push(LinkTo { path: path.to_owned(), address: known(address), output: output.to_owned() });
         }
     });
     found
@@ -153,27 +196,42 @@ pub fn links(doc: &Doc) -> Vec<LinkTo> {
 /// Every physical value that a live object's projection links to, with its path.
 pub fn identifiers(doc: &Doc) -> Vec<(String, String)> {
     let mut found = vec![];
-    walk(&mut String::new(), doc, &mut |path, link| {
-        if let Link::Is(value) = link {
-            found.push((path.to_owned(), value));
+    each_link(doc, &mut |path, link| {
+        if let LinkRef::Is(value) = link {
+            found.push((path.to_owned(), value.to_owned()));
         }
     });
     found
 }
 
+/// True when a wish, every link of it resolved by `find`, is the live document.
+pub fn meets<'v>(want: &Doc, live: &Doc, find: &dyn Fn(&str, &str) -> Option<&'v str>) -> bool {
+    if let Some(LinkRef::To { address, output }) = LinkRef::of(want) {
+        return matches!(LinkRef::of(live), Some(LinkRef::Is(value)) if find(address, output) == Some(value));
+    }
+    match (want, live) {
+        (Doc::Object(want), Doc::Object(live)) => {
+            want.len() == live.len() && want.iter().zip(live).all(|((k, w), (l, v))| k == l && meets(w, v, find))
+        }
+        (Doc::Array(want), Doc::Array(live)) => {
+            want.len() == live.len() && want.iter().zip(live).all(|(w, v)| meets(w, v, find))
+        }
+        _ => want == live,
+    }
+}
+
 /// Replaces every `To` whose value `find` knows by `Is`. True when none is left.
 pub fn resolve(doc: &mut Doc, find: &dyn Fn(&Address, &str) -> Option<String>) -> bool {
-    if let Some(link) = as_link(doc) {
-        return match link {
-            Link::Is(_) => true,
-            Link::To { address, output } => match find(&address, &output) {
-                Some(value) => {
-                    *doc = serde_json::json!({ IS: value });
-                    true
-                }
-                None => false,
-            },
-        };
+    match LinkRef::of(doc) {
+        Some(LinkRef::Is(_)) => return true,
+        Some(LinkRef::To { address, output }) => {
+            let value = find(&known(address), output);
+            return value.is_some_and(|value| {
+                *doc = serde_json::json!({ IS: value });
+                true
+            });
+        }
+        None => {}
     }
     match doc {
         Doc::Object(map) => map.values_mut().fold(true, |known, value| resolve(value, find) & known),

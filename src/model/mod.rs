@@ -10,7 +10,7 @@ mod tags;
 pub use address::Address;
 pub use arn::{IMAGINED_ACCOUNT, arn, aws_policy, iam_arn, imagined_arn, imagined_region, partition};
 pub use hash::hash;
-pub use link::{Doc, Link, LinkTo, as_link, identifiers, links, resolve};
+pub use link::{Doc, Link, LinkRef, LinkTo, as_link, each_link, identifiers, links, meets, resolve};
 pub use policy::{Conditions, Effect, Policy, Statement};
 pub use tags::{EXPIRES, Identity, NEVER, REGION, RESOURCE, RUN, STACK, Scope, Stamp, Tags, anchor_only, reserved};
 

@@ -45,7 +45,7 @@ pub fn wished_names<'a>(
 ) -> Result<BTreeMap<String, Vec<String>>, ShapeError> {
     let mut names = BTreeMap::<String, Vec<String>>::new();
     for (kind, want) in wishes {
-        if let Some(name) = kind.wished_name(want)? {
+        if let Some(name) = kind.words(want)?.name {
             names.entry(kind.name().to_owned()).or_default().push(name);
         }
     }

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     contract::{AnyKind, Field, Readiness, ShapeError},
     desired::{DesiredGraph, Wish},
-    model::{Address, Doc, RESOURCE, Tags, resolve},
+    model::{Address, Doc, RESOURCE, RUN, Tags, meets, resolve},
 };
 use std::collections::HashMap;
 
@@ -37,15 +37,18 @@ pub(super) struct Verdict {
 
 /// Complete tags of a wished object: the stack's, its address, and an anchor's further ones. Empty for what carries none.
 pub fn tags_of(graph: &DesiredGraph, kind: &dyn AnyKind, address: &Address) -> Tags {
-    if !kind.tagged() {
-        return Tags::new();
-    }
-    let mut tags = graph.tags.clone();
-    if kind.anchor() {
-        tags.extend(graph.anchor_tags.clone());
-    }
-    tags.insert(RESOURCE.to_owned(), address.to_string());
-    tags
+    each_tag(graph, kind, address).map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+fn each_tag<'a>(
+    graph: &'a DesiredGraph,
+    kind: &dyn AnyKind,
+    address: &'a Address,
+) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let further = kind.anchor().then_some(&graph.anchor_tags);
+    let tags = graph.tags.iter().chain(further.into_iter().flatten());
+    let all = tags.map(|(key, value)| (key.as_str(), value.as_str())).chain([(RESOURCE, address.as_str())]);
+    kind.tagged().then_some(all).into_iter().flatten()
 }
 
 pub(super) struct Cascade<'a> {
@@ -77,8 +80,8 @@ pub(super) fn find_early(
     for (w, wish) in wishes.iter().enumerate() {
         let mut found = Found::Nothing;
         if let Some(kind) = wishes.kind(w) {
-            match kind.wished_name(&wish.doc) {
-                Ok(name) => found = find(world, graph, options, &wish.address, kind, name.as_deref()),
+            match wishes.words(w) {
+                Ok(words) => found = find(world, graph, options, &wish.address, kind, words.name.as_deref()),
                 Err(error) => undecidable[w] = undecidable[w].take().or_else(|| Some(error.to_string())),
             }
         }
@@ -140,8 +143,13 @@ impl Cascade<'_> {
                 return Ok(self.undecided(w, explain::waits_for(&self.wishes.get(*target).address)));
             }
         }
+        if let Found::Live { object, how } = &self.found[w]
+            && let Some(kept) = self.keep(w, kind, *object, how)
+        {
+            return Ok(kept);
+        }
         let mut want = wish.doc.clone();
-        resolve(&mut want, &|address, output| self.output(w, address, output));
+        resolve(&mut want, &|address, output| self.output(w, address.as_str(), output).map(str::to_owned));
         if !matches!(self.found[w], Found::Live { .. })
             && let Some(object) = lost(self.world, &self.taken, &wish.address, kind, &want)
         {
@@ -157,6 +165,24 @@ impl Cascade<'_> {
             }
             Found::Live { object, how } => self.compare(w, wish, kind, want, *object, how),
         }
+    }
+
+    /// The verdict on what is as wished and ready, which most objects mostly are, without a copy of the wish.
+    fn keep(&self, w: usize, kind: &'static dyn AnyKind, object: usize, how: &How) -> Option<Verdict> {
+        let look = self.world.objects[object].look;
+        let wish = self.wishes.get(w);
+        let quiet = look.ready == Readiness::Ready && !look.going && !self.knots.contains(&object);
+        let meets = quiet
+            && *how == How::Claimed
+            && meets(&wish.doc, &look.projected, &|address, output| self.output(w, address, output))
+            && each_tag(self.graph, kind, &wish.address)
+                .all(|(key, value)| key == RUN || look.tags.get(key).is_some_and(|live| live == value));
+        meets.then(|| Verdict {
+            action: Action::Keep,
+            object: Some(object),
+            decided: true,
+            ..self.undecided(w, explain::kept(None))
+        })
     }
 
     fn compare(
@@ -222,7 +248,7 @@ impl Cascade<'_> {
     }
 
     /// The value of an output that is sure to be the same once everything is applied.
-    fn output(&self, w: usize, address: &Address, output: &str) -> Option<String> {
+    fn output(&self, w: usize, address: &str, output: &str) -> Option<&str> {
         let target = self.wishes.index(address)?;
         let object = match &self.verdicts[target] {
             Some(verdict) => match verdict.action {
@@ -237,12 +263,12 @@ impl Cascade<'_> {
             },
             None => return None,
         };
-        self.world.objects[object].look.outputs.get(output).cloned()
+        self.world.objects[object].look.outputs.get(output).map(String::as_str)
     }
 
     /// What an unresolved link means for a live object that has `live` in its place.
     fn unknown(&self, w: usize, address: &Address, output: &str, live: Option<&str>, field: &Field) -> Unknown {
-        let Some(target) = self.wishes.index(address) else { return Unknown::Later };
+        let Some(target) = self.wishes.index(address.as_str()) else { return Unknown::Later };
         let Some(verdict) = &self.verdicts[target] else {
             return if target == w { Unknown::Same } else { Unknown::Later };
         };
@@ -257,10 +283,10 @@ impl Cascade<'_> {
 
     /// True when what is made again gets the name, or the ARN that ends in the name, that the live object links to already.
     fn named_alike(&self, target: usize, live: Option<&str>) -> bool {
-        let (Some(kind), Some(live)) = (self.wishes.kind(target), live) else { return false };
-        let name = kind.wished_name(&self.wishes.get(target).doc).ok().flatten();
+        let Some(live) = live else { return false };
+        let name = self.wishes.words(target).ok().and_then(|words| words.name.as_deref());
         name.is_some_and(|name| {
-            live.strip_suffix(name.as_str()).is_some_and(|head| head.is_empty() || head.ends_with(['/', ':']))
+            live.strip_suffix(name).is_some_and(|head| head.is_empty() || head.ends_with(['/', ':']))
         })
     }
 }

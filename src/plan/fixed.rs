@@ -72,7 +72,7 @@ fn own_obstacle(
     at: usize,
 ) -> Option<String> {
     let object = &world.objects[at];
-    let wish = wishes.index(&object.address());
+    let wish = wishes.index(object.address().as_str());
     match object.kind.ownership() {
         Ownership::Shared => return Some(explain::of_the_account()),
         Ownership::Retained if !options.delete_data => return Some(explain::holds_data()),

@@ -65,7 +65,7 @@ impl Draft {
 pub(super) type Knots = BTreeSet<usize>;
 
 /// The tasks of all verdicts, each after what it waits for, numbered in that order; or what must be replaced for there to be
-/// such an order.
+/// such an order. They get their wishes from [`hand_over`].
 pub(super) fn tasks(cascade: &Cascade<'_>, settled: &Settled<'_>, removals: &[Removal]) -> Result<Vec<Task>, Knots> {
     let mut draft = Draft::default();
     let mut deletions: HashMap<usize, usize> = HashMap::new();
@@ -91,7 +91,7 @@ pub(super) fn tasks(cascade: &Cascade<'_>, settled: &Settled<'_>, removals: &[Re
             if let Some(before) = deletions.get(&lean.from) {
                 draft.wait(task, *before, Wait::Needed);
             } else if let Some(before) = updates.get(&lean.from)
-                && settled.drops(lean.from, &lean.value)
+                && settled.drops(lean.from, lean.value)
                 && (lean.holds || !still_needs(cascade, lean.from, object))
             {
                 draft.wait(task, *before, if lean.holds { Wait::Released } else { Wait::Dropped });
@@ -107,6 +107,18 @@ pub(super) fn tasks(cascade: &Cascade<'_>, settled: &Settled<'_>, removals: &[Re
         updates.iter().filter(|(_, task)| tasks.contains(task)).map(|(object, _)| *object).collect()
     };
     sorted(draft).map_err(knotted)
+}
+
+/// Gives every task the wish of its verdict, which needs it no more.
+pub(super) fn hand_over(cascade: &mut Cascade<'_>, tasks: &mut [Task]) {
+    for task in tasks.iter_mut().filter(|task| task.stamp.is_some()) {
+        let verdict = cascade.wishes.index(task.address.as_str()).and_then(|w| cascade.verdicts[w].as_mut());
+        task.want = verdict.map(|verdict| match task.verb {
+            // An update may come after it.
+            Verb::Await { .. } => verdict.want.clone(),
+            _ => verdict.want.take(),
+        });
+    }
 }
 
 fn deletion(address: Address, kind: &str, id: &str) -> Task {
@@ -128,8 +140,7 @@ fn wish_tasks(
         let tags = tags_of(cascade.graph, kind, &wish.address);
         let stamp = Stamp { address: wish.address.clone(), tags, token: String::new() };
         let kind = kind.name().to_owned();
-        let want = Some(verdict.want.clone());
-        Task { id: 0, address: wish.address.clone(), kind, verb, want, stamp: Some(stamp), after: vec![] }
+        Task { id: 0, address: wish.address.clone(), kind, verb, want: None, stamp: Some(stamp), after: vec![] }
     };
     let mut last = None;
     let mut then = |draft: &mut Draft, task: Task| {

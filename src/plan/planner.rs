@@ -39,7 +39,7 @@ pub fn plan_over(kinds: &[&'static dyn AnyKind], graph: &DesiredGraph, snapshot:
     let fixed = fixed(&world, &wishes, options, &shadowed, &undecided);
     let mut knots = Knots::new();
     // Each round replaces at least one object more, so it ends; the first is nearly always the last.
-    let (cascade, removals, tasks) = loop {
+    let (mut cascade, removals, mut tasks) = loop {
         let mut cascade = Cascade {
             graph,
             options,
@@ -60,6 +60,7 @@ pub fn plan_over(kinds: &[&'static dyn AnyKind], graph: &DesiredGraph, snapshot:
             Err(more) => knots.extend(more),
         }
     };
+    order::hand_over(&mut cascade, &mut tasks);
     let gone = gone(&cascade);
     let mut steps = blind_steps(&cascade, snapshot, &kinds);
     steps.extend(removals.iter().map(|removal| removal_step(&world, removal)));
@@ -111,11 +112,8 @@ fn gone(cascade: &Cascade<'_>) -> BTreeMap<Address, Vec<String>> {
 fn wish_step(cascade: &Cascade<'_>, w: usize) -> Option<Step> {
     let (wish, verdict) = (cascade.wishes.get(w), cascade.verdicts[w].as_ref()?);
     let Diff { changes, .. } = &verdict.diff;
-    let headline = match cascade.wishes.kind(w).map(|kind| kind.headline(&wish.doc)) {
-        Some(Ok(headline)) => headline,
-        // The reason of such a step says what does not fit.
-        Some(Err(_)) | None => String::new(),
-    };
+    // Where there is none the reason says what does not fit.
+    let headline = cascade.wishes.words(w).map(|words| words.headline.clone()).unwrap_or_default();
     Some(Step {
         address: wish.address.clone(),
         kind: wish.address.kind().to_owned(),
@@ -140,7 +138,7 @@ fn removal_step(world: &World<'_>, removal: &Removal) -> Step {
         reason: removal.reason.clone(),
         interrupts: removal.action == Action::Delete && world.runs(removal.object),
         fields: vec![],
-        headline: object.kind.headline(&object.look.projected).unwrap_or_default(),
+        headline: object.look.headline.clone(),
     }
 }
 

@@ -88,7 +88,7 @@ fn removal(
     let world = cascade.world;
     let subject = &world.objects[object];
     let address = subject.address();
-    let kept = match cascade.wishes.index(&address) {
+    let kept = match cascade.wishes.index(address.as_str()) {
         None if !options.only.is_empty() && !options.only.contains(&address) => return None,
         None => None,
         // Which of two is the right one can't be told while the wish itself is blocked.
@@ -124,7 +124,7 @@ fn hold(world: &World<'_>, settled: &Settled<'_>, removals: &mut [Removal], by_o
     for (i, removal) in removals.iter().enumerate() {
         let holder = world.leaning_on(removal.object).find(|lean| {
             let stays = || by_object.get(&lean.from).is_some_and(|i| removals[*i].action != Action::Delete);
-            lean.holds && (settled.stays_on(lean.from, &lean.value) || stays())
+            lean.holds && (settled.stays_on(lean.from, lean.value) || stays())
         });
         if let Some(lean) = holder {
             blocked.push((i, world.objects[lean.from].address()));

@@ -2,9 +2,9 @@
 
 use super::{Options, explain, world::Kinds};
 use crate::{
-    contract::AnyKind,
+    contract::{AnyKind, ShapeError, Words},
     desired::{DesiredGraph, Wish},
-    model::{Address, links},
+    model::{Address, LinkRef, each_link},
 };
 use petgraph::{algo::tarjan_scc, graph::DiGraph};
 use std::{
@@ -14,12 +14,13 @@ use std::{
 
 pub(super) struct Wishes<'a> {
     all: Vec<&'a Wish>,
+    index: HashMap<&'a str, usize>,
     kinds: Vec<Option<&'static dyn AnyKind>>,
-    index: HashMap<&'a Address, usize>,
-    /// Targets of links and of `after`, itself excepted.
+    words: Vec<Result<Words, ShapeError>>,
+    /// Targets of links and of `after`, itself excepted: by address, which is by index.
     needs: Vec<Vec<usize>>,
-    /// Those of `needs` that a link asks for.
-    linked: Vec<HashSet<usize>>,
+    /// Those of `needs` that a link asks for, in the same order.
+    linked: Vec<Vec<usize>>,
     needed_by: Vec<Vec<usize>>,
     /// A target that is no wish of the graph: a fault of the layer that wished.
     outside: Vec<Option<Address>>,
@@ -27,17 +28,22 @@ pub(super) struct Wishes<'a> {
 
 impl<'a> Wishes<'a> {
     /// The wishes that the options select.
-    pub fn new(graph: &'a DesiredGraph, options: &Options, kinds: &Kinds) -> Self {
+    pub fn new(graph: &'a DesiredGraph, options: &'a Options, kinds: &Kinds) -> Self {
         let selected: BTreeSet<&Address> = match options.only.is_empty() {
             true => graph.wishes.keys().collect(),
             false => closure(graph, &options.only),
         };
         let all: Vec<&Wish> = graph.wishes.values().filter(|wish| selected.contains(&wish.address)).collect();
-        let index: HashMap<&Address, usize> = all.iter().enumerate().map(|(w, wish)| (&wish.address, w)).collect();
+        let index: HashMap<&str, usize> = all.iter().enumerate().map(|(w, wish)| (wish.address.as_str(), w)).collect();
+        let kinds: Vec<_> = all.iter().map(|wish| kinds.get(wish.address.kind()).copied()).collect();
+        let words = |(kind, wish): (&Option<&dyn AnyKind>, &&Wish)| {
+            kind.map_or_else(|| Ok(Words::default()), |kind| kind.words(&wish.doc))
+        };
         let mut wishes = Wishes {
-            kinds: all.iter().map(|wish| kinds.get(wish.address.kind()).copied()).collect(),
+            words: kinds.iter().zip(&all).map(words).collect(),
+            kinds,
             needs: vec![vec![]; all.len()],
-            linked: vec![HashSet::new(); all.len()],
+            linked: vec![vec![]; all.len()],
             needed_by: vec![vec![]; all.len()],
             outside: vec![None; all.len()],
             all,
@@ -45,17 +51,23 @@ impl<'a> Wishes<'a> {
         };
         for w in 0..wishes.all.len() {
             let wish = wishes.all[w];
-            let linked = linked(wish);
-            wishes.linked[w] = linked.iter().filter_map(|target| wishes.index.get(target).copied()).collect();
-            for target in needs(wish, linked) {
-                match wishes.index.get(&target) {
-                    Some(t) => {
-                        wishes.needs[w].push(*t);
-                        wishes.needed_by[*t].push(w);
-                    }
-                    None => wishes.outside[w] = Some(target),
+            let mut find = |target: &str| {
+                let found = wishes.index.get(target).copied();
+                if found.is_none() {
+                    wishes.outside[w] = Address::parse(target).ok();
                 }
-            }
+                found.filter(|found| *found != w)
+            };
+            let mut linked = vec![];
+            targets(wish, &mut |target| linked.extend(find(target)));
+            let mut needs: Vec<usize> = wish.after.keys().filter_map(|target| find(target.as_str())).collect();
+            linked.sort_unstable();
+            linked.dedup();
+            needs.extend(&linked);
+            needs.sort_unstable();
+            needs.dedup();
+            needs.iter().for_each(|target| wishes.needed_by[*target].push(w));
+            (wishes.needs[w], wishes.linked[w]) = (needs, linked);
         }
         wishes
     }
@@ -76,7 +88,13 @@ impl<'a> Wishes<'a> {
         self.kinds[w]
     }
 
-    pub fn index(&self, address: &Address) -> Option<usize> {
+    /// What its kind calls a wish; nothing for a kind that is not known.
+    pub fn words(&self, w: usize) -> Result<&Words, &ShapeError> {
+        self.words[w].as_ref()
+    }
+
+    /// By the text of an address.
+    pub fn index(&self, address: &str) -> Option<usize> {
         self.index.get(address).copied()
     }
 
@@ -86,7 +104,7 @@ impl<'a> Wishes<'a> {
 
     /// True when a wish links to another, and does not only wait for it.
     pub fn links(&self, w: usize, target: usize) -> bool {
-        self.linked[w].contains(&target)
+        self.linked[w].binary_search(&target).is_ok()
     }
 
     pub fn outside(&self, w: usize) -> Option<&Address> {
@@ -142,25 +160,24 @@ impl<'a> Wishes<'a> {
     }
 }
 
-fn linked(wish: &Wish) -> BTreeSet<Address> {
-    links(&wish.doc).into_iter().map(|link| link.address).collect()
+/// The targets of a wish's links, each as often as it is linked to.
+fn targets<'a>(wish: &'a Wish, visit: &mut dyn FnMut(&'a str)) {
+    each_link(&wish.doc, &mut |_, link| {
+        if let LinkRef::To { address, .. } = link {
+            visit(address);
+        }
+    });
 }
 
-fn needs(wish: &Wish, linked: BTreeSet<Address>) -> BTreeSet<Address> {
-    let mut targets = linked;
-    targets.extend(wish.after.keys().cloned());
-    targets.remove(&wish.address);
-    targets
-}
-
-fn closure<'a>(graph: &'a DesiredGraph, seeds: &BTreeSet<Address>) -> BTreeSet<&'a Address> {
+fn closure<'a>(graph: &'a DesiredGraph, seeds: &'a BTreeSet<Address>) -> BTreeSet<&'a Address> {
     let mut found = BTreeSet::new();
-    let mut queue: Vec<Address> = seeds.iter().cloned().collect();
+    let mut queue: Vec<&str> = seeds.iter().map(Address::as_str).collect();
     while let Some(address) = queue.pop() {
-        if let Some((address, wish)) = graph.wishes.get_key_value(&address)
+        if let Some((address, wish)) = graph.wishes.get_key_value(address)
             && found.insert(address)
         {
-            queue.extend(needs(wish, linked(wish)));
+            targets(wish, &mut |target| queue.push(target));
+            queue.extend(wish.after.keys().map(Address::as_str));
         }
     }
     found

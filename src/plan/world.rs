@@ -4,10 +4,10 @@
 use super::diff::{field_at, normal};
 use crate::{
     contract::{AnyKind, Change, Look, Ownership, Readiness},
-    model::{Address, Doc, Identity, REGION, STACK, identifiers, links},
+    model::{Address, Doc, Identity, LinkRef, REGION, STACK, each_link, links},
     observed::{Sight, Snapshot},
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, hash_map::Entry};
 
 pub(super) type Kinds = HashMap<&'static str, &'static dyn AnyKind>;
 
@@ -47,12 +47,24 @@ impl Object<'_> {
 
 /// One link between two live objects.
 #[derive(Clone, Debug)]
-pub(super) struct Lean {
+pub(super) struct Lean<'a> {
     pub from: usize,
     pub to: usize,
-    pub value: String,
+    pub value: &'a str,
     /// While it stands, AWS refuses to delete the target.
     pub holds: bool,
+}
+
+/// Objects and their outputs that have one value; nearly always one.
+struct Offers<'a> {
+    first: (usize, &'a str),
+    further: Vec<(usize, &'a str)>,
+}
+
+impl<'a> Offers<'a> {
+    fn iter(&self) -> impl Iterator<Item = &(usize, &'a str)> {
+        std::iter::once(&self.first).chain(&self.further)
+    }
 }
 
 #[derive(Default)]
@@ -66,7 +78,7 @@ pub(super) struct World<'a> {
     by_lost_claim: HashMap<&'a Address, Vec<usize>>,
     by_normal: HashMap<(&'static str, Doc), Vec<usize>>,
     /// In the order of their sources.
-    leans: Vec<Lean>,
+    leans: Vec<Lean<'a>>,
     leans_by_target: Vec<Vec<usize>>,
 }
 
@@ -107,36 +119,40 @@ impl<'a> World<'a> {
 
     /// Finds who leans on whom: the ids in every projection, looked up among the outputs of all objects.
     fn lean(&mut self) {
-        let mut offers: HashMap<&str, Vec<(usize, &str)>> = HashMap::new();
+        let mut offers: HashMap<&'a str, Offers<'a>> = HashMap::new();
         for (at, object) in self.objects.iter().enumerate() {
             for (output, value) in &object.look.outputs {
-                offers.entry(value).or_default().push((at, output));
+                match offers.entry(value) {
+                    Entry::Vacant(free) => {
+                        free.insert(Offers { first: (at, output), further: vec![] });
+                    }
+                    Entry::Occupied(mut taken) => taken.get_mut().further.push((at, output)),
+                }
             }
         }
         let mut targets: HashMap<&'static str, Targets> = HashMap::new();
         let mut leans = vec![];
         for (from, object) in self.objects.iter().enumerate() {
-            let mut ids = identifiers(&object.look.projected);
-            ids.retain(|(_, value)| offers.contains_key(value.as_str()));
-            if ids.is_empty() {
-                continue;
-            }
-            let Ok(fields) = object.kind.fields(&object.look.projected) else { continue };
-            let targets = targets.entry(object.kind.name()).or_insert_with(|| targets_of(object.kind));
-            for (path, value) in ids {
-                let field = field_at(&fields, &path);
+            let mut fields = None;
+            each_link(&object.look.projected, &mut |path, link| {
+                let LinkRef::Is(value) = link else { return };
+                let Some(offers) = offers.get(value) else { return };
+                let fields = fields.get_or_insert_with(|| object.kind.fields(&object.look.projected));
+                let Ok(fields) = fields else { return };
+                let targets = targets.entry(object.kind.name()).or_insert_with(|| targets_of(object.kind));
+                let field = field_at(fields, path);
                 let allowed = field.and_then(|field| targets.get(field.at));
                 let holds = field.is_some_and(|field| field.change == Change::Immutable || field.holds);
-                for &(to, output) in offers.get(value.as_str()).into_iter().flatten() {
+                for &(to, output) in offers.iter() {
                     // A short name (`p5`) may be an output of several kinds: the kind's samples say which is meant.
                     let meant = allowed.is_none_or(|allowed| {
                         allowed.iter().any(|(kind, out)| kind == self.objects[to].kind.name() && out == output)
                     });
                     if meant && to != from {
-                        leans.push(Lean { from, to, value: value.clone(), holds });
+                        leans.push(Lean { from, to, value, holds });
                     }
                 }
-            }
+            });
         }
         self.leans_by_target = vec![vec![]; self.objects.len()];
         for (i, lean) in leans.iter().enumerate() {
@@ -189,14 +205,14 @@ impl<'a> World<'a> {
     }
 
     /// Links that start at an object.
-    pub fn leans_of(&self, object: usize) -> &[Lean] {
+    pub fn leans_of(&self, object: usize) -> &[Lean<'a>] {
         let start = self.leans.partition_point(|lean| lean.from < object);
         let end = self.leans.partition_point(|lean| lean.from <= object);
         &self.leans[start..end]
     }
 
     /// Links that end at an object.
-    pub fn leaning_on(&self, object: usize) -> impl Iterator<Item = &Lean> {
+    pub fn leaning_on(&self, object: usize) -> impl Iterator<Item = &Lean<'a>> {
         self.leans_by_target[object].iter().map(|i| &self.leans[*i])
     }
 

@@ -1,7 +1,7 @@
 //! The control plane. Must never be replaced without it being said: everything of Kubernetes goes with it.
 
 use crate::{
-    contract::{Demand, Field, Kind, Layer, Ownership, Patience, Phase, Readiness},
+    contract::{Demand, Field, FieldsOf, Kind, Layer, Ownership, Patience, Phase, Readiness},
     model::{Address, Link, Outputs, PhysicalId, Stamp, Tags, hash, imagined_arn, imagined_region},
 };
 use serde::{Deserialize, Serialize};
@@ -109,6 +109,17 @@ pub struct Observed {
     pub tags: Tags,
 }
 
+/// EKS takes a key for secrets at any time (AssociateEncryptionConfig), but never another one and never none.
+fn fields_of(want: &Desired) -> Vec<Field> {
+    let mut fields = Cluster::FIELDS.to_vec();
+    if want.secrets_key.is_some() {
+        for field in fields.iter_mut().filter(|field| field.at == "/secretsKey") {
+            *field = Field::in_place("/secretsKey");
+        }
+    }
+    fields
+}
+
 impl Kind for Cluster {
     const NAME: &'static str = "cluster";
     const AWS_NAME: &'static str = "eks:cluster";
@@ -144,6 +155,7 @@ impl Kind for Cluster {
         Field::in_place("/autoMode").interrupts(),
         Field::in_place("/zonalShift"),
     ];
+    const FIELDS_OF: Option<FieldsOf<Desired>> = Some(fields_of);
 
     type Desired = Desired;
     type Observed = Observed;
@@ -210,16 +222,6 @@ impl Kind for Cluster {
     }
     fn live_name(live: &Observed) -> Option<String> {
         Some(live.name.clone())
-    }
-    /// EKS takes a key for secrets at any time (AssociateEncryptionConfig), but never another one and never none.
-    fn fields(want: &Desired) -> Vec<Field> {
-        let mut fields = Self::FIELDS.to_vec();
-        if want.secrets_key.is_some() {
-            for field in fields.iter_mut().filter(|field| field.at == "/secretsKey") {
-                *field = Field::in_place("/secretsKey");
-            }
-        }
-        fields
     }
     fn headline(want: &Desired) -> String {
         let endpoint = match (want.endpoint.public, want.endpoint.private) {

@@ -1,7 +1,7 @@
 //! EKS managed node groups. Must never take a live size between min and max for drift.
 
 use crate::{
-    contract::{Change, Demand, Field, Kind, Layer, Ownership, Patience, Phase, Purchase, Readiness},
+    contract::{Change, Demand, Field, FieldsOf, Kind, Layer, Ownership, Patience, Phase, Purchase, Readiness},
     model::{Link, Outputs, PhysicalId, RESOURCE, Stamp, Tags, anchor_only},
     resources::launch_template::{Volume, named},
 };
@@ -175,6 +175,16 @@ pub struct Issue {
     pub resources: Vec<String>,
 }
 
+/// A release that EKS picked is not one that somebody wished for.
+fn fields_of(want: &Desired) -> Vec<Field> {
+    let free = want.release.is_none();
+    let settle = |field: &Field| match field.at {
+        "/release" if free => Field { change: Change::CreateOnly, ..*field },
+        _ => *field,
+    };
+    NodeGroup::FIELDS.iter().map(settle).collect()
+}
+
 impl Kind for NodeGroup {
     const NAME: &'static str = "node-group";
     const LAYER: Layer = Layer::Nodes;
@@ -208,6 +218,7 @@ impl Kind for NodeGroup {
         Field::in_place("/reservation").interrupts(),
         Field::create_only("/footprint"),
     ];
+    const FIELDS_OF: Option<FieldsOf<Desired>> = Some(fields_of);
     // A roll drains each node for up to 15 minutes; a launch without capacity is retried by the ASG for as long as it is let.
     const PATIENCE: Patience = Patience { poll: 10, stall: 1_200, total: 5_400, streak: 1 };
     const AWS_NAME: &'static str = "eks:nodegroup";
@@ -294,15 +305,6 @@ impl Kind for NodeGroup {
     }
     fn live_name(live: &Observed) -> Option<String> {
         Some(live.name.clone())
-    }
-    /// A release that EKS picked is not one that somebody wished for.
-    fn fields(want: &Desired) -> Vec<Field> {
-        let free = want.release.is_none();
-        let settle = |field: &Field| match field.at {
-            "/release" if free => Field { change: Change::CreateOnly, ..*field },
-            _ => *field,
-        };
-        Self::FIELDS.iter().map(settle).collect()
     }
     fn headline(want: &Desired) -> String {
         let types = want.instance_types.join(" or ");

@@ -287,6 +287,6 @@ fn a_live_cluster_offers_what_others_link_to() {
     let outputs = cluster.look(&live).unwrap().outputs;
     let names: Vec<_> = outputs.keys().map(String::as_str).collect();
     assert_eq!(names, ["arn", "ca", "endpoint", "id", "name", "oidc", "security-group", "version"]);
-    let version = cluster.fields(&want).unwrap().into_iter().find(|field| field.at == "/version").unwrap();
+    let version = cluster.fields(&want).unwrap().into_owned().into_iter().find(|field| field.at == "/version").unwrap();
     assert_eq!((version.change, version.moves), (Change::InPlace, ["version"].as_slice()));
 }

@@ -263,7 +263,7 @@ fn a_role_that_moves_takes_its_access_entry_with_it() {
 fn a_role_is_replaced_only_for_what_iam_can_not_change() {
     let role = kind("role").unwrap();
     for sample in role.samples() {
-        for field in role.fields(&sample).unwrap() {
+        for field in &*role.fields(&sample).unwrap() {
             let immutable = ["/name", "/path"].contains(&field.at);
             assert_eq!(field.change == Change::Immutable, immutable, "{}", field.at);
         }

@@ -41,7 +41,7 @@ fn every_leaf_has_exactly_one_field() {
                 let covering = fields.iter().filter(|field| field.covers(&leaf)).count();
                 assert_eq!(covering, 1, "{} {leaf}", kind.name());
             }
-            for field in &fields {
+            for field in fields.iter() {
                 assert!(leaves(&sample).iter().any(|leaf| field.covers(leaf)), "{} {}", kind.name(), field.at);
             }
         }
@@ -65,7 +65,7 @@ fn what_aws_shows_projects_to_the_wish() {
             if kind.tagged() {
                 assert_eq!(look.tags.get(RESOURCE), stamp.tags.get(RESOURCE), "{}", kind.name());
             }
-            assert_eq!(look.name, kind.wished_name(&want).unwrap(), "{}", kind.name());
+            assert_eq!(look.name, kind.words(&want).unwrap().name, "{}", kind.name());
         }
     }
 }
@@ -75,7 +75,7 @@ fn a_sample_round_trips_and_breaks_no_rule() {
     for kind in kinds() {
         for sample in kind.samples() {
             assert_eq!(kind.check(&sample).unwrap(), Vec::<String>::new(), "{}", kind.name());
-            assert!(!kind.headline(&sample).unwrap().is_empty(), "{}", kind.name());
+            assert!(!kind.words(&sample).unwrap().headline.is_empty(), "{}", kind.name());
             kind.demand(&sample).unwrap();
             for phase in [Phase::Coming, Phase::Changing, Phase::Going] {
                 let want = resolved(sample.clone());

@@ -94,7 +94,7 @@ fn of_kind(graph: &DesiredGraph, kind: &str) -> Vec<String> {
 /// One line a wish: what, how it reads, why.
 fn overview(graph: &DesiredGraph) -> String {
     let line = |(address, wish): (&Address, &infer_stack::desired::Wish)| {
-        let headline = resources::kind(address.kind()).unwrap().headline(&wish.doc).unwrap();
+        let headline = resources::kind(address.kind()).unwrap().words(&wish.doc).unwrap().headline;
         format!("{address}\n    {headline}\n    {}\n", wish.because)
     };
     graph.wishes.iter().map(line).collect()

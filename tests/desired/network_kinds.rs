@@ -70,7 +70,7 @@ fn samples_of_network_kinds_break_no_rule_of_aws() {
     for kind in kinds() {
         for sample in kind.samples() {
             assert_eq!(kind.check(&sample).unwrap(), Vec::<String>::new(), "{}", kind.name());
-            assert!(!kind.headline(&sample).unwrap().is_empty());
+            assert!(!kind.words(&sample).unwrap().headline.is_empty());
         }
     }
 }

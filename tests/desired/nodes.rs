@@ -427,7 +427,7 @@ fn the_line_of_a_group_says_how_many_of_what_where() {
     let mut spec = llama_70b();
     p5(&mut spec).volume.size = 500;
     let kind = resources::kind("node-group").unwrap();
-    let line = |graph: &DesiredGraph| kind.headline(&graph.wishes[&names::node_group("p5")].doc).unwrap();
+    let line = |graph: &DesiredGraph| kind.words(&graph.wishes[&names::node_group("p5")].doc).unwrap().headline;
     assert_eq!(line(&graph(&spec)), "2 × p5.48xlarge (0–8), placement group p5, 32 EFA, 500 GiB gp3");
     let block = reserved(block(), Some(reservation(true, "active", None)));
     assert_eq!(line(&block), "2 × p5.48xlarge (0–8), capacity block cr-1, 32 EFA, 100 GiB gp3");

@@ -19,6 +19,7 @@ fn look(ready: Readiness) -> Look {
         tags: Tags::new(),
         outputs: Outputs::new(),
         projected: serde_json::json!({}),
+        headline: String::new(),
         ready,
         gone: false,
         going: false,

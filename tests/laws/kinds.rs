@@ -119,7 +119,7 @@ fn samples_round_trip_and_pass_their_own_check() {
         for doc in [&want, &resolved] {
             let broken = kind.check(doc).unwrap();
             assert!(broken.is_empty(), "{}: {broken:#?}\n{doc}", kind.name());
-            assert!(!kind.headline(doc).unwrap().trim().is_empty(), "{}: {doc}", kind.name());
+            assert!(!kind.words(doc).unwrap().headline.trim().is_empty(), "{}: {doc}", kind.name());
             kind.demand(doc).unwrap();
         }
     }
@@ -140,7 +140,7 @@ fn every_leaf_has_exactly_one_field() {
 fn every_field_hits_a_leaf_of_some_sample() {
     for kind in KINDS {
         let samples = kind.samples();
-        let fields: Vec<Field> = samples.iter().flat_map(|sample| kind.fields(sample).unwrap()).collect();
+        let fields: Vec<Field> = samples.iter().flat_map(|sample| kind.fields(sample).unwrap().into_owned()).collect();
         for field in fields {
             let hit = samples.iter().flat_map(leaves).any(|leaf| field.covers(&leaf));
             assert!(hit, "{}: no sample fills {}", kind.name(), field.at);
@@ -197,7 +197,7 @@ fn imagined_objects_show_their_id_tags_and_claim() {
         assert!(!look.gone && !look.going, "{}", kind.name());
         assert!(look.outputs.contains_key("id"), "{}: {:?}", kind.name(), look.outputs);
         assert!(look.outputs.values().all(|value| value != LATER && !value.is_empty()), "{}", kind.name());
-        assert_eq!(look.name, kind.wished_name(&resolved).unwrap(), "{}", kind.name());
+        assert_eq!(look.name, kind.words(&resolved).unwrap().name, "{}", kind.name());
     }
 }
 
@@ -205,7 +205,7 @@ fn imagined_objects_show_their_id_tags_and_claim() {
 fn names_fit_what_aws_takes() {
     for Sample { kind, resolved, id, .. } in samples() {
         assert!(!id.is_empty() && id.len() <= 2048, "{}: {id:?}", kind.name());
-        if let Some(name) = kind.wished_name(&resolved).unwrap() {
+        if let Some(name) = kind.words(&resolved).unwrap().name {
             // The longest name of any service is CloudWatch's 512; those of IAM and SQS are held to theirs by `check`.
             assert!((1..=512).contains(&name.len()), "{}: {name:?}", kind.name());
             // A setting of the account has no name at AWS; what stands for one is never sent.

@@ -143,7 +143,7 @@ impl World {
         self.serial += 1;
         let kind = kind(kind_name);
         let id = kind.imagine_id(want, &format!("{:04}", self.serial)).unwrap();
-        let name = kind.wished_name(want).unwrap();
+        let name = kind.words(want).unwrap().name;
         let taken = self.of(kind_name).iter().any(|live| name.is_some() && live.look.name == name && !live.look.gone);
         assert!(!taken, "{kind_name}: {name:?} exists already");
         self.objects.push((kind_name.to_owned(), kind.imagine(want, &id, stamp, Phase::There).unwrap()));

@@ -264,7 +264,7 @@ fn targets_stand(inner: &Inner, call: &str, want: &Doc, now: Moment) -> Result<(
 }
 
 fn name_is_free(inner: &Inner, kind: &dyn AnyKind, call: &str, want: &Doc, now: Moment) -> Result<(), CloudError> {
-    let wished = |doc: &Doc| kind.wished_name(doc).map_err(|e| inner.misshapen(&e));
+    let wished = |doc: &Doc| kind.words(doc).map(|words| words.name).map_err(|e| inner.misshapen(&e));
     let Some(name) = wished(want)? else { return Ok(()) };
     // Names of node groups and their like are unique in their cluster, those of security groups in their VPC.
     let place = |doc: &Doc| (doc.get("cluster").cloned(), doc.get("vpc").cloned());

@@ -204,7 +204,7 @@ impl World {
             if object.kind != kind.name() || !here || !shown {
                 continue;
             }
-            let name = kind.wished_name(&object.want)?;
+            let name = kind.words(&object.want)?.name;
             // A name inside a cluster says nothing of the same name inside another.
             let elsewhere = cluster_of(object).is_some_and(|cluster| cluster != scope.cluster);
             let named = wished.zip(name).is_some_and(|(all, name)| all.contains(&name));
