@@ -87,7 +87,7 @@ fn rest(
     let mut response = respond(status, if xml_kind { "application/xml" } else { "application/json" }, text);
     for (name, member) in &shape.members {
         let wire = member.location_name.as_deref().unwrap_or(name);
-        match (member.location.as_deref(), output.get(name)) {
+        match (member.location.as_deref(), output.get(name).filter(|value| !value.is_null())) {
             (Some("header"), Some(value)) => {
                 let of = model.shape(&member.shape);
                 let text = match (of.r#type, value) {
@@ -194,9 +194,18 @@ fn to_json(model: &Model, shape: &Shape, value: &Value) -> Value {
 
 /// A fault as the protocol says it. `model` is `None` where not even the service is known.
 pub fn refuse(model: Option<&Model>, fault: &Fault, request_id: &str) -> Response<Bytes> {
+    let mut response = refusal(model, fault, request_id);
+    for (name, value) in &fault.headers {
+        header(&mut response, name, value);
+    }
+    response
+}
+
+fn refusal(model: Option<&Model>, fault: &Fault, request_id: &str) -> Response<Bytes> {
     let (code, message) = (escape(&fault.code), escape(&fault.message));
     let protocol = model.map_or(Protocol::Query, |model| model.protocol);
     let side = if fault.status >= 500 { "Receiver" } else { "Sender" };
+    let details: String = fault.details.iter().map(|(name, value)| element(name, value)).collect();
     match protocol {
         Protocol::Ec2 => {
             let body = format!(
@@ -207,14 +216,15 @@ pub fn refuse(model: Option<&Model>, fault: &Fault, request_id: &str) -> Respons
         }
         Protocol::Query => {
             let body = format!(
-                "{PROLOGUE}<ErrorResponse><Error><Type>{side}</Type><Code>{code}</Code><Message>{message}</Message></Error>\
-                 <RequestId>{request_id}</RequestId></ErrorResponse>"
+                "{PROLOGUE}<ErrorResponse><Error><Type>{side}</Type><Code>{code}</Code><Message>{message}</Message>{details}\
+                 </Error><RequestId>{request_id}</RequestId></ErrorResponse>"
             );
             with_id(respond(fault.status, "text/xml", body.into()), request_id)
         }
         Protocol::RestXml => {
             let body = format!(
-                "{PROLOGUE}<Error><Code>{code}</Code><Message>{message}</Message><RequestId>{request_id}</RequestId></Error>"
+                "{PROLOGUE}<Error><Code>{code}</Code><Message>{message}</Message>{details}\
+                 <RequestId>{request_id}</RequestId></Error>"
             );
             with_id(respond(fault.status, "application/xml", body.into()), request_id)
         }
@@ -223,12 +233,22 @@ pub fn refuse(model: Option<&Model>, fault: &Fault, request_id: &str) -> Respons
                 (Protocol::Json, version) => format!("application/x-amz-json-{}", version.unwrap_or("1.1")),
                 _ => "application/json".to_owned(),
             };
-            let body = serde_json::json!({ "__type": fault.code, "message": fault.message, "Message": fault.message });
+            let mut body =
+                serde_json::json!({ "__type": fault.code, "message": fault.message, "Message": fault.message });
+            for (name, value) in &fault.details {
+                body[name] = value.clone();
+            }
             let mut response = respond(fault.status, &kind, body.to_string().into());
             header(&mut response, "x-amzn-errortype", &fault.code);
             with_id(response, request_id)
         }
     }
+}
+
+/// A detail of an error in XML; details are flat.
+fn element(name: &str, value: &Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    format!("<{name}>{}</{name}>", escape(&text))
 }
 
 fn respond(status: u16, kind: &str, body: Bytes) -> Response<Bytes> {
