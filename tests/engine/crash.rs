@@ -75,31 +75,55 @@ async fn what_was_half_made_is_also_destroyed() {
     }
 }
 
-/// The process itself dies: its calls never return, and the run is dropped where it stands.
-#[tokio::test(start_paused = true)]
-async fn a_run_that_is_dropped_leaves_nothing_that_the_next_one_does_not_find() {
+/// The process itself dies: its calls never return, and the run is dropped where it stands, at every change of the run. What
+/// one test covers is a quarter, so that they run side by side.
+async fn dropped_at_every_change_of_up(mode: Crash) {
     let reference = World::ready(FILE);
     reference.up().await;
-    let census = reference.census();
-    let built = changes(&reference);
+    let (census, built) = (reference.census(), changes(&reference));
+    assert!(built > 50);
+    for k in 1..=built {
+        let world = World::ready(FILE);
+        world.memory.crash_after(k, mode);
+        world.up_until_crash().await;
+        goes_on_up(world, &census, &format!("{mode:?} change {k}")).await;
+    }
+}
+
+async fn dropped_at_every_change_of_destroy(mode: Crash) {
+    let reference = World::ready(FILE);
+    reference.up().await;
     let text = reference.memory.to_json();
     reference.memory.forget_calls();
     reference.destroy().await;
-    let (bare, torn) = (reference.census(), changes(&reference));
-    for mode in [Crash::BeforeEffect, Crash::AfterEffect] {
-        for k in (1..=built).step_by(9) {
-            let world = World::ready(FILE);
-            world.memory.crash_after(k, mode);
-            world.up_until_crash().await;
-            goes_on_up(world, &census, &format!("{mode:?} change {k}")).await;
-        }
-        for k in (1..=torn).step_by(9) {
-            let world = World::saved(FILE, &text);
-            world.memory.crash_after(k, mode);
-            world.destroy_until_crash().await;
-            goes_on_down(world, &bare, &format!("{mode:?} change {k}")).await;
-        }
+    let (census, torn) = (reference.census(), changes(&reference));
+    assert!(torn > 40);
+    for k in 1..=torn {
+        let world = World::saved(FILE, &text);
+        world.memory.crash_after(k, mode);
+        world.destroy_until_crash().await;
+        goes_on_down(world, &census, &format!("{mode:?} change {k}")).await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_up_that_dies_before_a_change_is_gone_on_with() {
+    dropped_at_every_change_of_up(Crash::BeforeEffect).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_up_whose_last_answer_is_lost_is_gone_on_with() {
+    dropped_at_every_change_of_up(Crash::AfterEffect).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_destroy_that_dies_before_a_change_is_gone_on_with() {
+    dropped_at_every_change_of_destroy(Crash::BeforeEffect).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_destroy_whose_last_answer_is_lost_is_gone_on_with() {
+    dropped_at_every_change_of_destroy(Crash::AfterEffect).await;
 }
 
 #[tokio::test(start_paused = true)]
