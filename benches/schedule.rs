@@ -8,10 +8,7 @@
 mod harness;
 
 use harness::{Ran, World, files};
-use infer_stack::{
-    catalog::Catalog,
-    plan::{Task, Verb, critical_path},
-};
+use infer_stack::{catalog::Catalog, plan::duration};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -37,7 +34,7 @@ fn main() -> ExitCode {
 fn line(file: &str, run: &str, ran: &Ran) -> bool {
     let catalog = Catalog::compiled();
     let (chain, through) = ran.longest_chain();
-    let (planned, _) = critical_path(&ran.plan, &|task| expected(task, &catalog));
+    let (planned, _) = duration(&ran.plan, &catalog);
     let took = ran.outcome.seconds;
     let over = (took as f64 / chain.max(1) as f64 - 1.0) * 100.0;
     let chain_text: Vec<String> = through.iter().map(ToString::to_string).collect();
@@ -47,13 +44,4 @@ fn line(file: &str, run: &str, ran: &Ran) -> bool {
         chain_text.join(" → ")
     );
     ran.outcome.is_complete() && over <= 5.0
-}
-
-fn expected(task: &Task, catalog: &Catalog) -> u64 {
-    let timing = catalog.timing(&task.kind);
-    let seconds = timing.and_then(|timing| match task.verb {
-        Verb::Delete { .. } => timing.expected_delete(),
-        Verb::Create | Verb::Update { .. } | Verb::Await { .. } => timing.expected_create(),
-    });
-    seconds.map_or(1, u64::from)
 }

@@ -11,7 +11,7 @@ use crate::{
     desired::{DesiredGraph, desired},
     model::{Identity, Scope},
     observed::{Snapshot, look, wished_names},
-    plan::{self, Options, Plan, Task, Verb, critical_path},
+    plan::{self, Options, Plan},
     preflight::{self, Finding, Inquiry},
     report::{ApiCalls, Estimate},
     resources::{KINDS, kind},
@@ -164,17 +164,8 @@ pub fn bug(error: &dyn std::fmt::Display) -> Failure {
 
 /// How long the tasks take along their longest path, by the times that AWS was seen to need.
 fn estimate(plan: &Plan, catalog: &Catalog) -> Estimate {
-    let (seconds, path) = critical_path(plan, &|task| expected(task, catalog));
+    let (seconds, path) = plan::duration(plan, catalog);
     Estimate { seconds, longest: path.iter().map(ToString::to_string).collect() }
-}
-
-fn expected(task: &Task, catalog: &Catalog) -> u64 {
-    let Some(timing) = catalog.timing(&task.kind) else { return 1 };
-    let seconds = match task.verb {
-        Verb::Delete { .. } => timing.expected_delete(),
-        Verb::Create | Verb::Await { .. } | Verb::Update { .. } => timing.expected_create(),
-    };
-    u64::from(seconds.unwrap_or(1))
 }
 
 pub fn api_calls(calls: Calls) -> ApiCalls {

@@ -146,6 +146,10 @@ pub trait Kind: Send + Sync + 'static {
     }
     /// One line for the plan: `10.64.0.0/16`, `2 × p5.48xlarge (0–8), placement group p5`.
     fn headline(want: &Self::Desired) -> String;
+    /// The kind of what AWS starts on its behalf once it is there itself, and what is waited for with it.
+    fn brings(_want: &Self::Desired) -> Option<&'static str> {
+        None
+    }
     fn demand(_want: &Self::Desired) -> Vec<Demand> {
         vec![]
     }
@@ -199,6 +203,7 @@ pub trait AnyKind: Send + Sync {
     fn look(&self, live: &Doc) -> Result<Look, ShapeError>;
     fn words(&self, want: &Doc) -> Result<Words, ShapeError>;
     fn fields(&self, want: &Doc) -> Result<Cow<'static, [Field]>, ShapeError>;
+    fn brings(&self, want: &Doc) -> Result<Option<&'static str>, ShapeError>;
     fn demand(&self, want: &Doc) -> Result<Vec<Demand>, ShapeError>;
     fn check(&self, want: &Doc) -> Result<Vec<String>, ShapeError>;
     fn samples(&self) -> Vec<Doc>;
@@ -265,6 +270,9 @@ impl<K: Kind> AnyKind for K {
             Some(of) => Cow::Owned(of(&typed(K::NAME, want)?)),
             None => Cow::Borrowed(K::FIELDS),
         })
+    }
+    fn brings(&self, want: &Doc) -> Result<Option<&'static str>, ShapeError> {
+        Ok(K::brings(&typed(K::NAME, want)?))
     }
     fn demand(&self, want: &Doc) -> Result<Vec<Demand>, ShapeError> {
         Ok(K::demand(&typed(K::NAME, want)?))

@@ -7,6 +7,7 @@
 
 mod cascade;
 mod diff;
+mod duration;
 mod explain;
 mod fixed;
 mod order;
@@ -20,6 +21,7 @@ mod world;
 
 pub use cascade::tags_of;
 pub use diff::{Diff, LATER, SECRET, diff};
+pub use duration::duration;
 pub use order::critical_path;
 pub use planner::{plan, plan_over};
 pub use token::token;

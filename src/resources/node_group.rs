@@ -324,6 +324,11 @@ impl Kind for NodeGroup {
         parts.push(format!("{} GiB {}", want.footprint.volume.size, want.footprint.volume.r#type));
         parts.join(", ")
     }
+    /// A group that is created empty is there before its nodes start.
+    fn brings(want: &Desired) -> Option<&'static str> {
+        (want.create_empty && want.start > 0).then_some("instance")
+    }
+
     fn demand(want: &Desired) -> Vec<Demand> {
         demand(want)
     }
