@@ -10,6 +10,7 @@ use super::{
     price::{Price, PriceList},
     quota::{self, Quota, VcpuQuota},
     timing::Timing,
+    vllm::Vllm,
 };
 use crate::{
     catalog::Interface,
@@ -191,6 +192,12 @@ impl Catalog {
         closest(id, self.compiled.models.iter().map(|model| &model.id))
     }
 
+    /// Flags that `vllm serve` of an image reads, `--max-num-seqs`; `None` where its tag names no version whose flags are
+    /// known.
+    pub fn engine_flags(&self, image: &str) -> Option<&'static BTreeSet<String>> {
+        self.compiled.vllm.flags(super::vllm::minor_of(image)?)
+    }
+
     /// Price of a unit of [`crate::contract::Demand::Billed`]; `None`: not known.
     pub fn price(&self, unit: &str, region: &str) -> Option<Price> {
         self.compiled.prices.unit(unit, region)
@@ -276,6 +283,7 @@ struct Compiled {
     prices: PriceList,
     timings: BTreeMap<String, Timing>,
     eks: Eks,
+    vllm: Vllm,
     /// Of the regions whose offerings are known zone by zone.
     zones: BTreeMap<String, BTreeSet<String>>,
     regions: BTreeSet<String>,
@@ -313,6 +321,7 @@ static COMPILED: LazyLock<Compiled> = LazyLock::new(|| {
         prices: whole(include_str!("../../data/prices.json")),
         timings: part(include_str!("../../data/timings.json"), "kinds"),
         eks: whole(include_str!("../../data/eks.json")),
+        vllm: whole(include_str!("../../data/vllm.json")),
         zones,
         regions,
     }

@@ -15,6 +15,7 @@ mod params;
 mod price;
 mod quota;
 mod timing;
+mod vllm;
 
 pub use all::{Catalog, Known, Source};
 pub use config::{ConfigError, model_from_config};

@@ -1,3 +1,4 @@
 mod configs;
 mod demands;
+mod engine;
 mod live;

@@ -6,6 +6,7 @@ use crate::sizing::Budget;
 use crate::stack::diagnostic::Diagnostic;
 use crate::stack::fit;
 use crate::stack::read::accelerated;
+use crate::stack::suggest;
 use crate::stack::{Efa, Ingress, IngressScheme, Model, NodeClass, Routing, Serving};
 
 /// Seconds of an Application Load Balancer's idle timeout at most.
@@ -169,8 +170,27 @@ impl<'a> Judge<'a> {
             if let Some((_, field)) = MANAGED.iter().find(|(managed, _)| *managed == flag) {
                 let path = format!("/serving/engine/args/{index}");
                 self.error("engine-arg", &path, format!("`{flag}` is set by {field}"), "set it there alone");
+            } else if let Some(image) = &serving.engine.image {
+                self.engine_flag(index, flag, image);
             }
         }
+    }
+
+    /// A warning only: an image may carry a vLLM of its owner's making.
+    fn engine_flag(&mut self, index: usize, flag: &str, image: &str) {
+        let Some(known) = self.catalog.engine_flags(image) else { return };
+        // vLLM reads `--a_b` as `--a-b`, `--a.b` as a member of `--a`, and `--no-a` as the switch `--a` turned off.
+        let plain = flag.split('.').next().unwrap_or_default().replace('_', "-");
+        let on = plain.replacen("--no-", "--", 1);
+        if !plain.starts_with("--") || known.contains(&plain) || known.contains(&on) {
+            return;
+        }
+        let label = match suggest::nearest(&plain, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "leave it out, or take an image whose vLLM has it".to_owned(),
+        };
+        let path = format!("/serving/engine/args/{index}");
+        self.warn("engine-flag", &path, format!("the vLLM of this image has no flag `{flag}`"), label);
     }
 
     fn ingress(&mut self, ingress: &Ingress, serving: &Serving) {
