@@ -38,6 +38,12 @@ impl Ground {
         let mut ground = Self::new(desk);
         let home = ground.home(Some(Cni { minimum_ip_target: Some(10) }));
         ground.desk.world.set_home(REGION, "main", home);
+        let statement =
+            json!({ "Effect": "Allow", "Principal": { "Service": "ec2.amazonaws.com" }, "Action": "sts:AssumeRole" });
+        let trust = json!({ "Version": "2012-10-17", "Statement": [statement] }).to_string();
+        ground.desk.ok("iam:CreateRole", json!({ "RoleName": "node", "AssumeRolePolicyDocument": trust }));
+        // Until other services see it.
+        ground.desk.wait(10);
         ground
     }
 

@@ -4,6 +4,7 @@ mod alike;
 mod capacity;
 mod desk;
 mod ground;
+mod identity;
 mod launches;
 mod load_balancing;
 mod network;

@@ -7,6 +7,7 @@ mod context;
 pub mod ec2;
 pub mod eks;
 mod filter;
+pub mod identity;
 pub mod limits;
 pub mod load_balancing;
 pub mod network;
@@ -32,8 +33,15 @@ pub type Handler = fn(&mut World, &Context) -> Result<Output, Fault>;
 pub type Table = &'static [(&'static str, &'static str, Handler)];
 
 /// Every area's table. An operation that stands in none answers as AWS does to an unknown action.
-static TABLES: &[Table] =
-    &[tags::TABLE, network::TABLE, load_balancing::TABLE, compute::TABLE, autoscaling::TABLE, eks::TABLE];
+static TABLES: &[Table] = &[
+    tags::TABLE,
+    network::TABLE,
+    load_balancing::TABLE,
+    compute::TABLE,
+    autoscaling::TABLE,
+    eks::TABLE,
+    identity::TABLE,
+];
 
 /// Everything that exists. Areas keep their own state; what several areas need is here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -49,6 +57,7 @@ pub struct World {
     pub(super) ec2_objects: tags::Registry,
     compute: compute::Compute,
     eks: eks::Eks,
+    identity: identity::Identity,
     network: network::Network,
     load_balancing: load_balancing::Balancing,
     scaling: autoscaling::Scaling,
@@ -56,6 +65,7 @@ pub struct World {
 
 impl World {
     pub fn new(account: &str, scenario: Scenario, now: Moment) -> Self {
+        let identity = identity::Identity::new(account, &scenario, now);
         Self {
             account: account.to_owned(),
             scenario,
@@ -66,6 +76,7 @@ impl World {
             ec2_objects: tags::Registry::default(),
             compute: compute::Compute::default(),
             eks: eks::Eks::default(),
+            identity,
             network: network::Network::default(),
             load_balancing: load_balancing::Balancing::default(),
             scaling: autoscaling::Scaling::default(),

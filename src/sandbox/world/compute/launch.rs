@@ -89,6 +89,10 @@ impl World {
         let (market, wanted) = self.pay(region, &order)?;
         refuse_slashes(&order)?;
         let text = |path: &[&str]| order.text(path).map(str::to_owned);
+        let profile = match (order.text(&["IamInstanceProfile", "Name"]), order.text(&["IamInstanceProfile", "Arn"])) {
+            (None, None) => None,
+            (name, arn) => Some(self.instance_profile(name, arn)?),
+        };
         Ok(Machine {
             instance_type: instance_type.to_owned(),
             image: image_id.to_owned(),
@@ -102,7 +106,7 @@ impl World {
             market,
             wanted,
             metadata: order.data.get("MetadataOptions").cloned().unwrap_or(Value::Null),
-            profile: text(&["IamInstanceProfile", "Arn"]).or_else(|| text(&["IamInstanceProfile", "Name"])),
+            profile,
             key: text(&["KeyName"]),
             user_data: text(&["UserData"]),
             client_token: text(&["ClientToken"]),

@@ -1,6 +1,6 @@
 //! Creating, reading, listing and deleting node groups. Must never show a size that the scaling group has not.
 
-use super::{Deed, Issue, Named, Nodegroup, judge, life};
+use super::{Deed, Issue, Named, Nodegroup, judge, life, template};
 use crate::{
     model::arn,
     sandbox::{
@@ -52,6 +52,8 @@ pub(in crate::sandbox::world::eks) fn create(world: &mut World, context: &Contex
             return Err(Fault::new("ResourceLimitExceededException", message));
         }
         let mut group = read_request(world, context, &named, &home)?;
+        judge::role(world, &named.region, &group.role)?;
+        world.make_instance_profile(&named.region, &template::profile(&named, &group), &group.role);
         group.tags = tags;
         let groups = world.eks_mut(&named.region).groups.entry(named.cluster.clone()).or_default();
         groups.insert(named.name.clone(), group.clone());

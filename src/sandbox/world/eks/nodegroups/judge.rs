@@ -3,12 +3,14 @@
 use super::Nodegroup;
 use crate::{
     catalog::{AcceleratorKind, Catalog, eks},
+    model::partition,
     sandbox::{
         wire::Fault,
         world::{
             World,
             compute::TemplateVersion,
             eks::{Home, parameter, request},
+            identity::Unfit,
         },
     },
 };
@@ -90,6 +92,17 @@ fn user_data(group: &Nodegroup, data: &Value) -> Result<(), Fault> {
         }
         false => Err(parameter("User data was not in the MIME multipart format.")),
     }
+}
+
+/// EKS puts the role into an instance profile of its own making, from which EC2 takes it.
+pub(super) fn role(world: &mut World, region: &str, arn: &str) -> Result<(), Fault> {
+    let service = if partition(region) == "aws-cn" { "ec2.amazonaws.com.cn" } else { "ec2.amazonaws.com" };
+    world.assumable(arn, service, &["sts:AssumeRole"]).map_err(|unfit| match unfit {
+        Unfit::Missing => parameter(format!("The nodeRole {arn} does not exist.")),
+        Unfit::Distrusting => parameter(format!(
+            "Following required service principals [{service}] were not found in the trust relationships of nodeRole {arn}"
+        )),
+    })
 }
 
 /// Types and image must be for each other.

@@ -162,6 +162,7 @@ pub(super) fn goes(world: &mut World, named: &Named) {
     if let Some(own) = &group.own_template {
         world.drop_template(&named.region, own);
     }
+    world.drop_instance_profile(&template::profile(named, &group));
     if let Some(groups) = world.eks_mut(&named.region).groups.get_mut(&named.cluster) {
         groups.remove(&named.name);
     }

@@ -54,7 +54,7 @@ pub(super) fn data(world: &World, named: &Named, group: &Nodegroup) -> Option<Va
 }
 
 /// Name of the instance profile that EKS makes for the node role.
-fn profile(named: &Named, group: &Nodegroup) -> String {
+pub(super) fn profile(named: &Named, group: &Nodegroup) -> String {
     let digits = hash(&format!("{} {} {}", named.cluster, named.name, group.created), 32);
     let part = |from: usize, to: usize| &digits[from..to];
     format!("eks-{}-{}-{}-{}-{}", part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32))
