@@ -13,6 +13,7 @@ mod connector;
 pub mod ec2;
 pub mod elbv2;
 mod facts;
+pub mod iam;
 mod label;
 mod pace;
 mod purpose;

@@ -35,7 +35,7 @@ kinds! {
     network_interface::NetworkInterface live,
     load_balancer::LoadBalancer live,
     target_group::TargetGroup live,
-    role::Role,
+    role::Role live,
     instance_profile::InstanceProfile,
     log_group::LogGroup,
     cluster::Cluster,

@@ -194,3 +194,211 @@ impl Kind for Role {
         want.name.clone()
     }
 }
+
+#[cfg(feature = "aws")]
+mod live {
+    use super::{Desired, MANAGED_LIMIT, Observed, Role};
+    use crate::{
+        aws::{
+            Aws,
+            answers::{deleted, field, found},
+            ec2::changes,
+            failed,
+            iam::{self, document, is_ours},
+        },
+        contract::{CloudError, Kind, Live, TAGS},
+        model::{Doc, PhysicalId, Policy, Scope, Stamp},
+    };
+    use futures::future::try_join_all;
+    use std::collections::BTreeMap;
+
+    /// ARNs of the managed policies on a role; `None`: there is no such role.
+    async fn managed(aws: &Aws, role: &str) -> Result<Option<Vec<String>>, CloudError> {
+        let call = "iam:ListAttachedRolePolicies";
+        let pages = aws.iam().list_attached_role_policies().role_name(role).into_paginator().items().send();
+        let Some(all) = found(pages.collect::<Result<Vec<_>, _>>().await.map_err(failed(call)))? else {
+            return Ok(None);
+        };
+        all.into_iter().map(|policy| field(call, "PolicyArn", policy.policy_arn)).collect::<Result<_, _>>().map(Some)
+    }
+
+    async fn inline_names(aws: &Aws, role: &str) -> Result<Option<Vec<String>>, CloudError> {
+        let pages = aws.iam().list_role_policies().role_name(role).into_paginator().items().send();
+        found(pages.collect::<Result<Vec<_>, _>>().await.map_err(failed("iam:ListRolePolicies")))
+    }
+
+    /// Inline policies by name, without what went while they were read.
+    async fn inline(aws: &Aws, role: &str) -> Result<Option<BTreeMap<String, Doc>>, CloudError> {
+        let Some(names) = inline_names(aws, role).await? else { return Ok(None) };
+        let reads = names.into_iter().map(|name| async move {
+            let call = "iam:GetRolePolicy";
+            let request = aws.iam().get_role_policy().role_name(role).policy_name(&name);
+            match found(request.send().await.map_err(failed(call)))? {
+                Some(answer) => {
+                    let policy = document(call, "PolicyDocument", Some(answer.policy_document))?;
+                    Ok::<_, CloudError>(Some((name, policy)))
+                }
+                None => Ok(None),
+            }
+        });
+        Ok(Some(try_join_all(reads).await?.into_iter().flatten().collect()))
+    }
+
+    async fn attach(aws: &Aws, role: &str, policies: &[&String]) -> Result<(), CloudError> {
+        for arn in policies {
+            let request = aws.iam().attach_role_policy().role_name(role).policy_arn(*arn);
+            request.send().await.map_err(failed("iam:AttachRolePolicy"))?;
+        }
+        Ok(())
+    }
+
+    async fn detach(aws: &Aws, role: &str, policies: &[&String]) -> Result<(), CloudError> {
+        for arn in policies {
+            let request = aws.iam().detach_role_policy().role_name(role).policy_arn(*arn);
+            deleted(request.send().await.map_err(failed("iam:DetachRolePolicy")))?;
+        }
+        Ok(())
+    }
+
+    async fn drop_inline(aws: &Aws, role: &str, name: &str) -> Result<(), CloudError> {
+        let request = aws.iam().delete_role_policy().role_name(role).policy_name(name);
+        deleted(request.send().await.map_err(failed("iam:DeleteRolePolicy")))
+    }
+
+    /// First what is missing, so that nothing loses a permission that it keeps; unless there is no room for it.
+    async fn set_managed(aws: &Aws, role: &str, want: &Desired) -> Result<(), CloudError> {
+        let live = managed(aws, role).await?.unwrap_or_default();
+        let missing: Vec<_> = want.managed.iter().filter(|arn| !live.contains(arn)).collect();
+        let surplus: Vec<_> = live.iter().filter(|arn| !want.managed.contains(*arn)).collect();
+        if live.len() + missing.len() > MANAGED_LIMIT {
+            detach(aws, role, &surplus).await?;
+            return attach(aws, role, &missing).await;
+        }
+        attach(aws, role, &missing).await?;
+        detach(aws, role, &surplus).await
+    }
+
+    /// First what is not wished, for IAM counts the characters of all.
+    async fn set_inline(aws: &Aws, role: &str, want: &Desired) -> Result<(), CloudError> {
+        let live = inline(aws, role).await?.unwrap_or_default();
+        for name in live.keys().filter(|name| !want.inline.contains_key(*name)) {
+            drop_inline(aws, role, name).await?;
+        }
+        let differs =
+            |(name, policy): &(&String, &Policy)| live.get(*name).map(Policy::parse).as_ref() != Some(*policy);
+        for (name, policy) in want.inline.iter().filter(differs) {
+            let request = aws.iam().put_role_policy().role_name(role).policy_name(name);
+            let request = request.policy_document(policy.document().to_string());
+            request.send().await.map_err(failed("iam:PutRolePolicy"))?;
+        }
+        Ok(())
+    }
+
+    async fn set_boundary(aws: &Aws, role: &str, want: &Desired) -> Result<(), CloudError> {
+        match &want.boundary {
+            Some(arn) => {
+                let request = aws.iam().put_role_permissions_boundary().role_name(role).permissions_boundary(arn);
+                request.send().await.map_err(failed("iam:PutRolePermissionsBoundary")).map(drop)
+            }
+            None => {
+                let request = aws.iam().delete_role_permissions_boundary().role_name(role);
+                request.send().await.map_err(failed("iam:DeleteRolePermissionsBoundary")).map(drop)
+            }
+        }
+    }
+
+    fn seconds(want: &Desired) -> Option<i32> {
+        i32::try_from(want.max_session).ok()
+    }
+
+    impl Live<Aws> for Role {
+        async fn list(aws: &Aws, scope: &Scope) -> Result<Vec<Observed>, CloudError> {
+            let pages = aws.iam().list_roles().max_items(iam::PAGE).into_paginator().items().send();
+            let all = pages.collect::<Result<Vec<_>, _>>().await.map_err(failed("iam:ListRoles"))?;
+            let ours = all.iter().filter(|role| is_ours(scope, Self::NAME, &role.path, &role.role_name));
+            let reads = try_join_all(ours.map(|role| Self::read(aws, &role.role_name))).await?;
+            Ok(reads.into_iter().flatten().collect())
+        }
+
+        async fn read(aws: &Aws, id: &str) -> Result<Option<Observed>, CloudError> {
+            let call = "iam:GetRole";
+            let whole = async { found(aws.iam().get_role().role_name(id).send().await.map_err(failed(call))) };
+            let (role, managed, inline) = futures::try_join!(whole, managed(aws, id), inline(aws, id))?;
+            let (Some(answer), Some(managed), Some(inline)) = (role, managed, inline) else { return Ok(None) };
+            let role = field(call, "Role", answer.role)?;
+            Ok(Some(Observed {
+                name: role.role_name,
+                path: role.path,
+                arn: role.arn,
+                unique_id: role.role_id,
+                description: role.description.filter(|text| !text.is_empty()),
+                trust: document(call, "AssumeRolePolicyDocument", role.assume_role_policy_document)?,
+                inline,
+                managed,
+                boundary: role.permissions_boundary.and_then(|boundary| boundary.permissions_boundary_arn),
+                max_session: role.max_session_duration.and_then(|n| u32::try_from(n).ok()).unwrap_or(3_600),
+                tags: iam::tags(role.tags),
+            }))
+        }
+
+        /// Policies hang on a role by calls of their own: they come with the next look.
+        async fn create(aws: &Aws, want: &Desired, stamp: &Stamp) -> Result<PhysicalId, CloudError> {
+            let request = aws
+                .iam()
+                .create_role()
+                .role_name(&want.name)
+                .path(&want.path)
+                .set_description(Some(want.description.clone()).filter(|text| !text.is_empty()))
+                .assume_role_policy_document(want.trust.document().to_string())
+                .set_max_session_duration(seconds(want))
+                .set_permissions_boundary(want.boundary.clone())
+                .set_tags(Some(iam::tag_list(&stamp.tags)));
+            request.send().await.map_err(failed("iam:CreateRole"))?;
+            Ok(want.name.clone())
+        }
+
+        async fn update(
+            aws: &Aws,
+            id: &str,
+            want: &Desired,
+            changed: &[String],
+            stamp: &Stamp,
+        ) -> Result<(), CloudError> {
+            if changes(changed, "/trust") {
+                let request = aws.iam().update_assume_role_policy().role_name(id);
+                let request = request.policy_document(want.trust.document().to_string());
+                request.send().await.map_err(failed("iam:UpdateAssumeRolePolicy"))?;
+            }
+            // Both in one call: what is left out of it goes back to IAM's default.
+            if changes(changed, "/description") || changes(changed, "/maxSession") {
+                let request = aws.iam().update_role().role_name(id).description(&want.description);
+                let request = request.set_max_session_duration(seconds(want));
+                request.send().await.map_err(failed("iam:UpdateRole"))?;
+            }
+            if changes(changed, "/boundary") {
+                set_boundary(aws, id, want).await?;
+            }
+            if changes(changed, "/managed") {
+                set_managed(aws, id, want).await?;
+            }
+            if changes(changed, "/inline") {
+                set_inline(aws, id, want).await?;
+            }
+            if changes(changed, TAGS) {
+                let request = aws.iam().tag_role().role_name(id).set_tags(Some(iam::tag_list(&stamp.tags)));
+                request.send().await.map_err(failed("iam:TagRole"))?;
+            }
+            Ok(())
+        }
+
+        /// What hangs on a role goes first. A profile that holds it is somebody's, and keeps it.
+        async fn delete(aws: &Aws, id: &str) -> Result<(), CloudError> {
+            let (managed, inline) = futures::try_join!(managed(aws, id), inline_names(aws, id))?;
+            detach(aws, id, &managed.iter().flatten().collect::<Vec<_>>()).await?;
+            for name in inline.iter().flatten() {
+                drop_inline(aws, id, name).await?;
+            }
+            deleted(aws.iam().delete_role().role_name(id).send().await.map_err(failed("iam:DeleteRole")))
+        }
+    }
+}
